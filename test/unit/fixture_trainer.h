@@ -44,6 +44,22 @@ static inline void bench_new(struct bench *b)
     OK(trainer_new(&b->choice, &b->trainer));
 }
 
+// The training step of a recipe on noise: products of the update, and descents.
+static inline void bench_count_update(struct bench *b, const struct task *task, const char *recipe, const char *data,
+                                      int count[2])
+{
+    bench_choose(b, task, recipe, (const char *const[]){NULL});
+    OK(device_open("null", 1, &b->device));
+    OK(dataset_open_noise(data, &b->data));
+    bench_new(b);
+    const struct graph *g = b->trainer->session->graph[0];
+    count[0] = count[1] = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        count[0] += g->node[i].phase == PHASE_UPDATE && g->node[i].op == OP_MATMUL;
+        count[1] += g->node[i].op == OP_DESCEND;
+    }
+}
+
 static inline void bench_ready(struct bench *b)
 {
     bench_new(b);

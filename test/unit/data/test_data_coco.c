@@ -9,7 +9,7 @@
 #include "data/read/coco/instances.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
-#include "test/unit/fixture_jpeg.h"
+#include "test/unit/fixture_folders.h"
 
 TEST(categories_have_cocos_numbers)
 {
@@ -76,13 +76,6 @@ TEST(wrong_instances_are_named)
 
 // ---- the data set of files
 
-static void put_jpeg(const char *name, int width, int height)
-{
-    struct jpeg_bytes jpeg = jpeg_make(&(struct jpeg_shape){.width = width, .height = height});
-    put(name, jpeg.at, jpeg.count);
-    free(jpeg.at);
-}
-
 static void make_files(void)
 {
     static const char *const folders[] = {"coco", "coco/annotations", "coco/train2017", "coco/val2017"};
@@ -91,7 +84,8 @@ static void make_files(void)
              FILE_OF(IMAGE("7", "x.jpg") "," IMAGE("3", "y.jpg"), BOX("7", "90", "1, 2, 30, 40", "1100")));
     put_text("coco/annotations/instances_val2017.json",
              FILE_OF(IMAGE("5", "v.jpg") "," IMAGE("8", "w.jpg"), BOX("5", "1", "1, 2, 30, 40", "1200")));
-    put_jpeg("coco/train2017/x.jpg", 64, 48), put_jpeg("coco/val2017/v.jpg", 64, 48), put_jpeg("coco/val2017/w.jpg", 64, 48);
+    static const char *const files[] = {"coco/train2017/x.jpg", "coco/val2017/v.jpg", "coco/val2017/w.jpg"};
+    for (int i = 0; i < 3; i++) put_jpeg(files[i], &(struct jpeg_shape){.width = 64, .height = 48});
 }
 
 TEST_WITH(files_are_a_data_set, set_up, leave)
@@ -130,7 +124,7 @@ TEST_WITH(files_are_a_data_set, set_up, leave)
     assert_int_equal(ds->kind->draw(ds, SPLIT_TRAIN, 1, in("x.png")), 0);
     assert_int_equal(dataset_content_digest(ds, SPLIT_TEST, hex[0]), 0);
     dataset_close(ds);
-    put_jpeg("coco/val2017/w.jpg", 64, 50);
+    put_jpeg("coco/val2017/w.jpg", &(struct jpeg_shape){.width = 64, .height = 50});
     assert_int_equal(dataset_open("coco", in("coco"), &ds), 0);  // the folder itself does, too
     assert_int_equal(dataset_content_digest(ds, SPLIT_TEST, hex[1]), 0);
     assert_string_not_equal(hex[0], hex[1]);

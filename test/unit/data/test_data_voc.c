@@ -11,7 +11,7 @@
 #include "data/read/voc/voc_ask.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
-#include "test/unit/fixture_jpeg.h"
+#include "test/unit/fixture_folders.h"
 
 static const char *const classes[] = {"RBC", "WBC", NULL};
 
@@ -130,13 +130,6 @@ TEST(names_become_no_paths)
 
 // ---- the data set of files
 
-static void put_jpeg(const char *name, int width, int height)
-{
-    struct jpeg_bytes jpeg = jpeg_make(&(struct jpeg_shape){.width = width, .height = height});
-    put(name, jpeg.at, jpeg.count);
-    free(jpeg.at);
-}
-
 static void make_files(void)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -152,7 +145,7 @@ static void make_files(void)
         snprintf(name, sizeof name, "bccd/Annotations/%s.xml", names[i]);
         put_text(name, ANNOTATION(OBJECT("Platelets", BOX(5, 2, 5, 9)) OBJECT("WBC", BOX(1, 2, 30, 40))));
         snprintf(name, sizeof name, "bccd/JPEGImages/%s.jpg", names[i]);
-        put_jpeg(name, 64, 48);
+        put_jpeg(name, &(struct jpeg_shape){.width = 64, .height = 48});
     }
 }
 
@@ -195,7 +188,7 @@ TEST_WITH(files_are_a_data_set, set_up, leave)
     text_free(&text);
     assert_int_equal(dataset_content_digest(ds, SPLIT_TRAIN, hex[0]), 0);
     dataset_close(ds);
-    put_jpeg("bccd/JPEGImages/b.jpg", 64, 48);
+    put_jpeg("bccd/JPEGImages/b.jpg", &(struct jpeg_shape){.width = 64, .height = 48});
     put_text("bccd/Annotations/b.xml", ANNOTATION(OBJECT("WBC", BOX(1, 2, 30, 41))));
     assert_int_equal(dataset_open("bccd", in("bccd"), &ds), 0);  // the folder itself does, too
     assert_int_equal(dataset_content_digest(ds, SPLIT_TRAIN, hex[1]), 0);
@@ -215,7 +208,7 @@ TEST_WITH(wrong_files_are_named, set_up, leave)
     assert_fails(dataset_open("bccd", folder, &ds), ERR_IO, "JPEGImages/d.jpg");
     put_text("bccd/JPEGImages/d.jpg", "no picture");
     assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "JPEGImages/d.jpg");
-    put_jpeg("bccd/JPEGImages/d.jpg", 64, 50);
+    put_jpeg("bccd/JPEGImages/d.jpg", &(struct jpeg_shape){.width = 64, .height = 50});
     assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT,
                  "JPEGImages/d.jpg has 64 x 50 pixels, and Annotations/d.xml says 64 x 48");
     put_text("bccd/Annotations/d.xml", ANNOTATION(OBJECT("cat", BOX(1, 2, 3, 4))));

@@ -25,12 +25,6 @@ static struct run run_new(struct shape shape)
     return r;
 }
 
-static void run_start(struct run *r)
-{
-    OK(session_add(r->s, r->g));
-    start(r->s);
-}
-
 static void gradient(const struct run *r, int step, double *g)
 {
     for (int64_t i = 0; i < r->count; i++) g[i] = draw(100 + (uint32_t)step, i);
@@ -46,8 +40,11 @@ static void one_step(struct run *r, int step, double *g)
     OK(session_run(r->s, 0));
 }
 
-static double *begin(const struct run *r)
+// The values that the parameter starts from.
+static double *begin(struct run *r)
 {
+    OK(session_add(r->s, r->g));
+    start(r->s);
     float *f = read_slot(r->s, "p");
     double *p = zalloc((size_t)r->count * sizeof *p);
     for (int64_t i = 0; i < r->count; i++) p[i] = f[i];
@@ -80,7 +77,6 @@ TEST(test_sgd)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         struct run r = run_new(SHAPE(3, 5));
         optim_sgd(r.g, r.p, r.grad, r.lr, &rows[k]);
-        run_start(&r);
         double *p = begin(&r), g[15], m[15] = {0}, mu = rows[k].momentum;
         for (int step = 0; step < STEPS; step++) {
             one_step(&r, step, g);
@@ -101,7 +97,6 @@ TEST(test_adamw)
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.2f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
     optim_adamw(r.g, r.p, r.grad, r.lr, &o);
-    run_start(&r);
     double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
     for (int step = 0; step < STEPS; step++) {
         one_step(&r, step, g);
@@ -126,7 +121,6 @@ TEST(test_rmsprop)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         struct run r = run_new(SHAPE(15));
         optim_rmsprop(r.g, r.p, r.grad, r.lr, &rows[k]);
-        run_start(&r);
         double *p = begin(&r), g[15], v[15] = {0}, m[15] = {0};
         for (int step = 0; step < STEPS; step++) {
             one_step(&r, step, g);
@@ -157,7 +151,6 @@ TEST(test_lamb)
         struct run r = run_new(SHAPE(3, 5));
         r.g->value[r.p].slot->role = bias ? ROLE_BIAS : ROLE_MATRIX;
         optim_lamb(r.g, r.p, r.grad, r.lr, &o);
-        run_start(&r);
         double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0}, u[15];
         for (int step = 0; step < STEPS; step++) {
             one_step(&r, step, g);
@@ -183,8 +176,7 @@ TEST(test_clamp)
         struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .limit = 0.5f, .clip = NONE};
         struct run r = run_new(SHAPE(3, 5));
         updates[k](r.g, r.p, r.grad, r.lr, &o);
-        run_start(&r);
-        double g[15];
+        double *before = begin(&r), g[15];
         int held = 0;
         one_step(&r, 0, g);
         float *p = read_slot(r.s, "p");
@@ -194,7 +186,7 @@ TEST(test_clamp)
         }
         assert_true(held > 0 && held < 15);
         free(p);
-        session_done(r.s);
+        run_done(&r, before);
     }
 }
 
@@ -203,7 +195,6 @@ TEST(test_adamax)
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
     optim_adamax(r.g, r.p, r.grad, r.lr, &o);
-    run_start(&r);
     double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
     for (int step = 0; step < STEPS; step++) {
         one_step(&r, step, g);
@@ -254,7 +245,6 @@ static void muon(struct shape shape, bool scheduled)
         o.ns_norm = graph_state(r.g, "norm", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.5f});
     }
     optim_muon(r.g, r.p, r.grad, r.lr, &o);
-    run_start(&r);
     size_t bytes = (size_t)r.count * sizeof(double);
     double *p = begin(&r), *g = zalloc(bytes), *m = zalloc(bytes), *x = zalloc(bytes);
     for (int step = 0; step < STEPS; step++) {
@@ -290,7 +280,6 @@ TEST(test_muon_orthogonalises)
     struct optim_settings o = {.ns_steps = 30, .ns = {1.5f, -0.5f, 0}, .renormalise = NONE, .ns_norm = NONE, .clip = NONE};
     struct run r = run_new(SHAPE(3, 2, 2, 2));
     optim_muon(r.g, r.p, r.grad, r.lr, &o);
-    run_start(&r);
     double *p = begin(&r), g[24];
     one_step(&r, 0, g);
     float *now = read_slot(r.s, "p");
@@ -354,7 +343,6 @@ TEST(test_average)
     int t = graph_state(r.g, "t", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.3f});
     optim_sgd(r.g, r.p, r.grad, r.lr, &(struct optim_settings){.clip = NONE});
     optim_ema(r.g, r.p, t);
-    run_start(&r);
     double *p = begin(&r), g[15], e[15] = {0};
     for (int step = 0; step < STEPS; step++) {
         one_step(&r, step, g);

@@ -57,9 +57,7 @@ static void assert_marked(void)
 TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
 {
     char digest[DIGEST_HEX], second[DIGEST_HEX];
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_UNKNOWN_KEY);
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(objection_to(FIXTURE_HEX), &bob), PROBLEM_NOT_FOUND);
@@ -103,9 +101,7 @@ TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
 TEST_WITH(a_dismissed_objection_changes_nothing, set_up, end)
 {
     char digest[DIGEST_HEX];
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
     assert_int_equal(decide(3, false, "it has 16"), PROBLEM_NONE);
@@ -138,9 +134,7 @@ TEST_WITH(cheap_objections_hide_none, set_up, end)
 {
     char digest[DIGEST_HEX], handle[16];
     struct objections list;
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     for (int i = 0; i <= OBJECTIONS_MOST; i++) {
         struct sshkey_secret key;
         sshkey_new(&key, "");

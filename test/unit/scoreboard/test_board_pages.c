@@ -109,9 +109,7 @@ TEST_WITH(headings_say_whose_and_what, set_up, end)
 TEST_WITH(an_amendment_shows_what_it_says, set_up, end)
 {
     char digest[DIGEST_HEX];
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     json_t *amend = about("amend", digest);
     json_object_del(amend, "note");
     fixture_set(amend, "tags", json_pack("[s, s]", "gpu", "quick"));

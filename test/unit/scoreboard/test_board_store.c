@@ -289,9 +289,7 @@ TEST_WITH(test_supersede, set_up, tear_down)
 TEST_WITH(test_withdraw_and_amend, set_up, tear_down)
 {
     char digest[DIGEST_HEX];
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     json_t *amend = about("amend", digest);
     json_object_set_new(amend, "team", json_string("Byron & daughters"));
     json_object_set_new(amend, "tags", json_pack("[s]", "slow"));
@@ -532,9 +530,7 @@ TEST_WITH(test_listed_prices_come_first, set_up, tear_down)
 TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
 {
     char digest[DIGEST_HEX];
-    json_t *run = run_of("ada", 1);
-    digest_of(run, digest);
-    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    hand_in_one(digest);
     free(last.receipt);
     const struct decision seen = {"confirmed", digest, "Ann Lee", "seen", NULL};
     assert_int_equal(store_decide(store, &seen, FIXTURE_NOW_MS, &last), 0);

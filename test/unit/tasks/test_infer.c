@@ -33,6 +33,12 @@ static void save(const struct task *task, bool own, int64_t score[METRICS_MAX])
     bench_close(&b);
 }
 
+static struct infer_options choice_of(const struct task *task, struct dataset *data)
+{
+    return (struct infer_options){.task = task, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
+                                  .precision = PRECISION_F32};
+}
+
 static void measure(const struct infer_options *o, struct infer_figures *f)
 {
     if (infer_measure(o, f) < 0) fail_msg("%s", error_text());
@@ -59,8 +65,8 @@ TEST_WITH(scores_agree, enter, leave)
         struct dataset *data = second_data(600, 130);
         task.view = viewed ? second_view : NULL;
         save(&task, true, want);
-        struct infer_options o = {.task = &task, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 2,
-                                  .precision = PRECISION_F32, .warmup = 5, .singles = true};
+        struct infer_options o = choice_of(&task, data);
+        o.threads = 2, o.warmup = 5, o.singles = true;
         struct infer_figures f;
         measure(&o, &f);
         assert_int_equal(f.items, 130);
@@ -91,8 +97,8 @@ TEST_WITH(answers_are_decoded, enter, leave)
     struct infer_figures f;
     struct dataset *data = second_data(600, 130);
     save(&task_driven, true, want);
-    struct infer_options o = {.task = &task_driven, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 2,
-                              .precision = PRECISION_F32, .warmup = 5};
+    struct infer_options o = choice_of(&task_driven, data);
+    o.threads = 2, o.warmup = 5;
     for (int singles = 0; singles < 2; singles++) {
         o.singles = singles;
         measure(&o, &f);
@@ -110,8 +116,7 @@ TEST_WITH(other_weights_need_a_model, enter, leave)
     assert_int_equal(recipe_parse("second", text, sizeof text - 1, &recipe), 0);
     struct dataset *data = second_data(600, 130);
     save(&task_second, false, want);
-    struct infer_options o = {.task = &task_second, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
-                              .precision = PRECISION_F32};
+    struct infer_options o = choice_of(&task_second, data);
     assert_fails(infer_measure(&o, &f), ERR_INPUT, "--model");
     o.recipe = &recipe;
     measure(&o, &f);
@@ -127,8 +132,8 @@ TEST_WITH(answers_are_written, enter, leave)
     struct dataset *data = second_data(600, 130);
     struct task task = task_second;
     save(&task, true, want);
-    struct infer_options o = {.task = &task, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
-                              .precision = PRECISION_F32, .answers = "answers.json"};
+    struct infer_options o = choice_of(&task, data);
+    o.answers = "answers.json";
     assert_fails(infer_measure(&o, &f), ERR_USAGE, "no file of predictions");
     struct judge judge = *task.judge;
     judge.write = remember_answers;
@@ -150,8 +155,8 @@ TEST_WITH(damaged_weights_are_told, enter, leave)
     memset(bytes + count - 4, 0xff, 4);
     assert_int_equal(file_write(path, bytes, count), 0);
     free(bytes);
-    struct infer_options o = {.task = &task_second, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 1,
-                              .precision = PRECISION_F32, .singles = true};
+    struct infer_options o = choice_of(&task_second, data);
+    o.singles = true;
     assert_fails(infer_measure(&o, &f), ERR_INPUT, "not a number");
     dataset_close(data);
 }
