@@ -43,36 +43,33 @@ void plain_page(struct text *t, const struct plain_style *style)
     }
 }
 
+#define TAME_WORDS(words, format)                                                                                       \
+    do {                                                                                                               \
+        va_list values;                                                                                                \
+        va_start(values, format);                                                                                      \
+        vsnprintf(words, sizeof words, format, values);                                                                \
+        va_end(values);                                                                                                \
+        plain_tame(words);                                                                                             \
+    } while (0)
+
 void plain_add(struct text *t, const char *format, ...)
 {
     char words[512];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(words, sizeof words, format, values);
-    va_end(values);
-    plain_tame(words);
+    TAME_WORDS(words, format);
     text_add(t, "%s", words);
 }
 
 void plain_heading(struct text *t, const struct plain_style *style, const char *format, ...)
 {
     char words[512];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(words, sizeof words, format, values);
-    va_end(values);
-    plain_tame(words);
+    TAME_WORDS(words, format);
     text_add(t, style->bold ? "\n\033[1m%s\033[0m\n" : "\n%s\n", words);
 }
 
 void plain_line(struct text *t, const char *label, const char *format, ...)
 {
     char words[2048];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(words, sizeof words, format, values);
-    va_end(values);
-    plain_tame(words);
+    TAME_WORDS(words, format);
     plain_add(t, "  %-*s", PLAIN_LABEL, label);
     int column = PLAIN_LABEL + 2;
     bool first = true;
