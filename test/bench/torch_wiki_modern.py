@@ -199,4 +199,5 @@ def main():
                   f"{(step + 1) * BATCH * LENGTH / spent:.0f} pieces/s", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
