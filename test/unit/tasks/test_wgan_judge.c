@@ -207,7 +207,8 @@ TEST_WITH(real_images_have_the_least_distance, set_up, leave)
     assert_true(few[WGAN_DISTANCE] == METRIC_NONE && few[WGAN_COPIES] == METRIC_NONE);
 
     // A file of pictures has the same bytes and the same score.
-    assert_fails(wgan_judge.evaluate("mnist-drawn", in("made.idx"), true, &said), ERR_INPUT, "made.idx has 83 samples of 84 features");
+    assert_fails(wgan_judge.evaluate("mnist-drawn", in("made.idx"), true, &said), ERR_INPUT,
+                 "made.idx has 83 samples of 84 features");
     judge_images(ds, SPLIT_TRAIN, 1000, train);
     assert_int_equal(file_read(in("made.idx"), 1 << 20, &bytes, &count), 0);
     assert_int_equal(idx_pictures("made", (const uint8_t *)bytes, count, &idx), 0);
