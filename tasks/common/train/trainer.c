@@ -54,12 +54,12 @@ static void list_programs(struct trainer *t)
 static int build_driven(struct trainer *t)
 {
     const struct task_program *p;
-    int fold = NONE;
+    t->fold = NONE;
     for (int i = 0; (p = task_program(&t->setting, i)); i++) {
         if (p->kind == PROGRAM_TRAIN || p->feed != FEED_NONE) continue;
         struct variant is = {.batch = t->choice.recipe.batch};
         if (t->choice.task->variant) t->choice.task->variant(&t->setting, 0, i, &is);
-        TRY(t->own[i] = step_evaluate(t->session, &t->setting, &t->slots, &is, i, &fold));
+        TRY(t->own[i] = step_evaluate(t->session, &t->setting, &t->slots, &is, i, &t->fold));
     }
     return t->choice.task->step ? t->advance = step_advance(t->session) : 0;
 }
@@ -309,6 +309,7 @@ int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
     TRY(average_swap(&t->average, t->session, t->at));
     t->evaluation.last = t->at == t->steps;
+    t->folded = false;  // an evaluation folds the weights that it scores, which may be averaged ones
     TRY(evaluation_run(&t->evaluation, NULL, score));
     return average_swap(&t->average, t->session, t->at);
 }

@@ -45,6 +45,8 @@ struct trainer {
     int variants, buckets;
     int of[PROGRAMS_MAX], programs;     // the training programs, by their numbers in the task's table
     int own[PROGRAMS_MAX], advance;     // programs without a feed that host code runs; what ends a step of the task's own
+    int fold;                // program that folds running statistics into the filters that these read; NONE: nothing to fold
+    bool folded;             // it has run since the weights changed
     int parts;               // parts of a batch: data.accumulate, or this process's slices
     int64_t cuts;            // parts of a batch in all processes
     uint8_t *of_step;        // [step, bucket, program, part kind]: number of the variant; kinds: first, middle, last

@@ -51,6 +51,7 @@ static int run_part(struct trainer *t, int program, int feed, int part)
     int bucket = feed == FEED_NONE ? 0 : t->drive.batch[feed].bucket;
     const struct trainer_variant *v = trainer_variant(t, t->at, bucket, program, part);
     TRY(session_run(t->session, v->program));
+    t->folded = false;
     t->terms += v->is.terms * ranks_size();
     return 0;
 }
@@ -66,13 +67,21 @@ static int use_batch(const struct trainer *t, const struct task_program *p, bool
     return 0;
 }
 
+// A program that does not train.
+static int run_own(struct trainer *t, int program)
+{
+    if (!t->folded && t->fold != NONE) TRY(session_run(t->session, t->fold));
+    t->folded = true;
+    return session_run(t->session, t->own[program]);
+}
+
 static int run_program(struct drive *d, int program)
 {
     struct trainer *t = d->owner;
     const struct task_program *p = task_program(&t->setting, program);
     int place = place_of(t, program);
     BUG_IF(!p || (place == NONE && p->feed != FEED_NONE));
-    if (place == NONE) return session_run(t->session, t->own[program]);
+    if (place == NONE) return run_own(t, program);
     TRY(use_batch(t, p, t->fresh));
     for (int part = 0; part < t->parts; part++) TRY(run_part(t, place, p->feed, part));
     return 0;
@@ -101,6 +110,7 @@ int trainer_step(struct trainer *t)
     t->drive.step = ++t->at;
     TRY(lookahead_after(&t->lookahead, t->session, t->at));
     TRY(average_after(&t->average, t->session, t->at));
+    t->folded = false;
     return task->host && task->host->between ? task->host->between(&t->drive) : 0;
 }
 
@@ -179,6 +189,7 @@ static int place_feed(struct trainer *t, int feed, int64_t taken)
 int trainer_place(struct trainer *t)
 {
     struct trainer_calls done = {0};
+    t->folded = false;
     t->drive = (struct drive){.setting = &t->setting, .session = t->session, .seed = t->seed, .step = t->at,
                               .supply = t->supply, .next = next_batch, .run = run_program, .owner = t};
     for (int64_t step = 0; step < t->at; step++) TRY(trainer_count_calls(t, step, &done));
