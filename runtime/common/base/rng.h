@@ -21,7 +21,7 @@ struct rng4 {
 // part of "same seed, same bytes". They differ in the low byte; the upper bytes number the sites or fields of a purpose.
 enum rng_purpose {
     RNG_INIT = 1, RNG_ORDER = 2, RNG_FLIP = 3, RNG_CROP = 4, RNG_JITTER = 5, RNG_DROPOUT = 6, RNG_SYNTHETIC = 7, RNG_TEST = 8,
-    RNG_PACK = 9, RNG_RANDOM = 10, RNG_WRITE = 11, RNG_SENTENCES = 12
+    RNG_PACK = 9, RNG_RANDOM = 10, RNG_WRITE = 11, RNG_SENTENCES = 12, RNG_PLAY = 13
 };
 
 DAWN_BOTH struct rng4 rng_philox(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// In this order: the programs, the feeds, the update rules, the task.
+#include "tasks/play/play.h"
+
+#include "tasks/common/step/rule.h"
+#include "data/read/positions/connect4.h"
+#include "tasks/play/play_keys.h"
+#include "tasks/play/play_network.h"
+#include "tasks/play/selfplay.h"
+
+enum { TRAIN, EVALUATE, PLAY };
+_Static_assert((int)PLAY == (int)SELFPLAY_PROGRAM, "the program that judges leaves");
+
+// ---- programs
+
+// The search's visits as shares, and the game's result for the player to move. The loss of a full column's logit is 0.
+static void train(struct step *s)
+{
+    struct graph *g = s->g;
+    struct play_outputs out = play_network(s, step_input(s, "board"), CONNECT4_COLUMNS);
+    graph_scope(g, "loss");
+    int rows = graph_state(g, "rows", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, (float)s->is.batch});
+    int xent[3];
+    g_xent_full(g, (int[]){g_add(g, out.policy, step_input(s, "mask")), step_input(s, "policy"), NONE}, 0, false, xent);
+    int miss = g_map_of(g, MAP_SUB, (int[]){out.value, step_input(s, "value"), NONE});
+    int squares = g_reduce(g, g_map(g, MAP_SQUARE, miss, 0, 0), 3u, false, F32);
+    step_mean_loss(s, "policy", xent[0], rows, 1);
+    step_mean_loss(s, "value", g_reshape(g, squares, SHAPE(1)), rows, 1);
+}
+
+static void evaluate(struct step *s)
+{
+    struct play_outputs out = play_network(s, step_input(s, "board"), CONNECT4_COLUMNS);
+    step_output(s, PLAY_POLICY, out.policy);
+    step_output(s, PLAY_VALUE, out.value);
+}
+
+static void judge_leaves(struct step *s)
+{
+    const int64_t count = s->is.batch;
+    int boards = step_slot(s, SELFPLAY_BOARDS, SHAPE(count, CONNECT4_ROWS, CONNECT4_COLUMNS, 2), U8);
+    struct play_outputs out = play_network(s, boards, CONNECT4_COLUMNS);
+    step_keep(s, step_slot(s, SELFPLAY_POLICY, SHAPE(count, CONNECT4_COLUMNS), F32), out.policy);
+    step_keep(s, step_slot(s, SELFPLAY_VALUE, SHAPE(count, 1), F32), out.value);
+}
+
+static void choose_sizes(const struct setting *c, int64_t step, int program, struct variant *is)
+{
+    (void)step;
+    if (program == PLAY) is->batch = selfplay_batch(c);
+}
+
+// ---- feeds
+
+static int choose_feed(const struct setting *c, int feed, struct feed_choice *f)
+{
+    return feed == FEED_TRAIN ? selfplay_feed(c, f) : 0;
+}
+
+static const struct task_feed feeds[] = {
+    [FEED_TRAIN] = {"games", SPLIT_TRAIN, ORDER_GROWING}, [FEED_TEST] = {"positions", SPLIT_TEST, ORDER_FILE}, {0}};
+
+// ---- updates
+
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
+    rule[1] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), c->recipe->head_lr);
+    rule[2] = rule_of_others(c, "bias", ANY, c->recipe->bias_lr);
+    return 3;
+}
+
+// ---- the task
+
+static const struct task_program programs[] = {
+    [TRAIN] = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train},
+    [EVALUATE] = {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, evaluate},
+    [PLAY] = {"play", PROGRAM_INFER, FEED_NONE, 0, judge_leaves},
+    {0},
+};
+static const struct metric metrics[] = {[PLAY_MISTAKES] = {"mistakes", "%", METRIC_RATIO, true}, {0}};
+static const char *const data_sets[] = {"connect4", "connect4-drawn", NULL};
+static const char *const recipes[] = {"connect4", "connect4-drawn", NULL};
+
+const struct task task_connect4 = {
+    .name = "connect4", .title = "Connect Four", .samples = "positions", .metrics = metrics, .target = 0.35, .data_sets = data_sets,
+    .recipes = recipes, .models = play_models, .feeds = feeds, .feed = choose_feed, .variant = choose_sizes, .programs = programs,
+    .host = &selfplay_host, .judge = &play_judge, .player = &play_player, .rules = update_rules, .baselines = play_baselines,
+};
+
+const struct task *const tasks_play[] = {&task_connect4, NULL};

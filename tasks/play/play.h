@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connect Four, learned by playing against itself: a network chooses moves and judges positions, a tree search with the network
+// makes better moves than the network alone, and the network learns from these and from the results of the games.
+// In this order: play.c has the task and its programs, selfplay.h the games, search.h the tree, connect4.h the rules.
+#pragma once
+
+#include "tasks/common/step/task.h"
+
+// What an evaluation passes to the judge: f32 [count, CONNECT4_COLUMNS] logits of the moves, full columns as well, and
+// f32 [count, 1] the expected result for the player to move, from -1 to 1.
+enum { PLAY_POLICY, PLAY_VALUE };
+enum { PLAY_MISTAKES };  // the score, in millionths of the positions (METRIC_RATIO)
+
+extern const struct judge play_judge;
+int play_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
+
+extern const struct player play_player;  // play_games.c
+
+extern const struct task task_connect4;

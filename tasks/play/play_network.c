@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//   stem    conv 3x3, norm, act
+//   block   x = act(x + norm(conv 3x3(act(norm(conv 3x3(x))))))
+//   policy  conv 1x1 (2), norm, act, dense
+//   value   conv 1x1 (1), norm, act, dense (32), act, dense (1), tanh
+// A convolution before a norm has no bias.
+#include "tasks/play/play_network.h"
+
+#include "tasks/common/layers/net.h"
+#include "tasks/play/play_keys.h"
+
+#include <math.h>
+
+enum { POLICY_PLANES = 2, VALUE_PLANES = 1, VALUE_WIDTH = 32 };
+
+static int conv_norm(struct net *n, const char *name, int x, struct net_conv how)
+{
+    graph_scope(n->g, "%s", name);
+    return net_norm(n, net_join(n, name, "norm"), net_conv(n, net_join(n, name, "conv"), x, how));
+}
+
+static int block(struct net *n, const char *name, int x, int64_t width)
+{
+    const struct net_conv conv = {width, 3, 1, 1};
+    int y = net_act(n, conv_norm(n, net_join(n, name, "0"), x, conv));
+    return net_act(n, g_add(n->g, conv_norm(n, net_join(n, name, "1"), y, conv), x));
+}
+
+// Weights are uniform with PyTorch's bound for a dense layer.
+static int head(struct net *n, const char *name, int x, int64_t out)
+{
+    if (n->g->error) return NONE;
+    const struct shape *shape = &n->g->value[x].shape;
+    float bound = (float)(1 / sqrt((double)(shape_count(shape) / shape->dim[0])));
+    return net_head(n, name, x, &(struct net_dense){out, F32, {INIT_UNIFORM, bound}, {INIT_ZERO, 0}, false});
+}
+
+struct play_outputs play_network(struct step *s, int boards, int64_t moves)
+{
+    const struct play_keys *k = play_keys(s->setting->recipe);
+    struct graph *g = s->g;
+    struct net n = net_of(s);
+    n.act = ACT_RELU, n.eps = 1e-5f, n.momentum = 0.9f;
+    graph_scope(g, "stem");
+    int x = net_act(&n, conv_norm(&n, "stem", g_cast(g, boards, s->setting->dtype), (struct net_conv){k->width, 3, 1, 1}));
+    for (int64_t i = 0; i < k->blocks; i++) x = block(&n, arena_text(&g->arena, "block%lld", (long long)i), x, k->width);
+    int policy = net_act(&n, conv_norm(&n, "policy", x, (struct net_conv){POLICY_PLANES, 1, 1, 0}));
+    int value = net_act(&n, conv_norm(&n, "value", x, (struct net_conv){VALUE_PLANES, 1, 1, 0}));
+    value = net_act(&n, head(&n, "value.hidden", value, VALUE_WIDTH));
+    return (struct play_outputs){head(&n, "policy.dense", policy, moves), g_act(g, head(&n, "value.dense", value, 1), ACT_TANH)};
+}
+
+const struct model play_models[] = {
+    {.name = "alphazero", .about = "residual blocks with a policy and a value (Silver et al. 2018)"},
+    {0},
+};

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Games of the network against itself, between the steps of a training: the state of the host (struct host), and the growing set
+// that batches are drawn from.
+//
+// Games are numbered in the order in which they begin, and random draws depend on the seed, the number of the game and the ply.
+// A game goes on as soon as its tree is complete, so every batch is full. The games are two halves: while the device computes the
+// leaves of one, the host searches the trees of the other. Threads share the trees of a half and nothing else.
+// Invariant: between two calls no leaf waits, so the state is plain bytes.
+#pragma once
+
+#include "tasks/common/step/task.h"
+
+// The slots of the program that judges leaves, selfplay_batch() of them.
+#define SELFPLAY_BOARDS "play.boards"  // u8[batch,rows,columns,2]
+#define SELFPLAY_POLICY "play.policy"  // f32[batch,columns]
+#define SELFPLAY_VALUE "play.value"    // f32[batch,1]
+enum { SELFPLAY_PROGRAM = 2 };         // its number in the task's table
+#define SELFPLAY_NEVER -1e4f           // the logit of a full column
+int64_t selfplay_batch(const struct setting *);
+
+extern const struct host selfplay_host;
+int selfplay_feed(const struct setting *, struct feed_choice *) MUST_CHECK;
