@@ -127,7 +127,7 @@ BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store $(addprefix store/,file tree boards types) rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c tasks/common/frechet/matrix_loops.c tasks/wgan/nearest_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
-EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard data/read/voc/*.txt tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
+EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard data/read/voc/*.txt data/read/positions/*.txt tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
     runtime/common/draw/style.css tasks/tools/outside/dawn.py) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o \
     $(addprefix $(B)/registry/,task_folders.o recipe_tables.o kind_folders.o)
@@ -152,7 +152,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
     NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 \
 	install uninstall deb release clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -442,6 +442,11 @@ $(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-linear-xent: $(B)/test/bench/bench_linear_xent  ## build the yardstick: an output layer and its loss as one operator and as two
 $(B)/test/bench/bench_linear_xent: test/bench/bench_linear_xent.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-connect4: $(B)/test/bench/connect4_positions  ## build the program that makes and solves the positions of connect4
+$(B)/test/bench/connect4_positions: test/bench/connect4_positions.c $(B)/libdata.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@

@@ -36,7 +36,7 @@ static void describe_one(const char *name, const char *folder, struct text *into
     text_add(into, "%s + %s ", text_count(train, facts->count[SPLIT_TRAIN]), text_count(test, facts->count[SPLIT_TEST]));
     dataset_samples_text(facts, into);
     if (facts->classes > 0) text_add(into, ", %d classes", facts->classes);
-    text_add(into, ", %s", facts->synthetic ? "drawn by this program" : facts->folder);
+    text_add(into, ", %s", facts->synthetic ? "drawn by this program" : facts->folder ? facts->folder : "part of this program");
     dataset_close(ds);
 }
 
@@ -137,6 +137,7 @@ static int verify_open(struct dataset *ds)
         if (remark.at != NULL) fputs(remark.at, stdout);
         text_free(&remark);
     }
+    const char *what = facts->folder != NULL ? facts->folder : facts->title;
     if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
     if (facts->quality > 0) printf("re-encoded pictures: JPEG quality %d\n", facts->quality);
     if (facts->left_out > 0)
@@ -145,9 +146,9 @@ static int verify_open(struct dataset *ds)
         return fail(ERR_INPUT,
                     "%s is complete and readable, but its samples differ from %s as published: results on it count "
                     "as custom",
-                    facts->folder, facts->title);
+                    what, facts->title);
     }
-    printf("%s: %s\n", facts->synthetic ? facts->title : facts->folder, dataset_verdict_text(verdict));
+    printf("%s: %s\n", what, dataset_verdict_text(verdict));
     return 0;
 }
 
@@ -312,6 +313,7 @@ static int data_show(int argc, char **argv)
     if (argc < 2) return cmd_data_operands(&usage, argc, argv, 1);
     struct shown s = {.split = test ? SPLIT_TEST : SPLIT_TRAIN, .to = to};
     TRY(dataset_open(argv[1], folder, &s.ds));
+    if (s.ds->facts.count[SPLIT_TRAIN] == 1) s.split = SPLIT_TEST;  // only a start: training makes its own samples
     rc = show_open(&usage, argc, argv, &s);
     if (rc == 0 && json) rc = json_text_print(shown_json(&s));
     else if (rc == 0) fputs(s.words.at, stdout);

@@ -87,7 +87,7 @@ static int no_source(const char *name)
         const struct kind *kind = dataset_kind(i);
         if (strcmp(name, kind->name) != 0) continue;
         if (kind->elsewhere != NULL) return fail(ERR_USAGE, "%s is %s", name, kind->elsewhere);
-        return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);
+        return fail(ERR_USAGE, "%s data is drawn by this program or part of it: there is nothing to fetch", name);
     }
     struct text all = {0};
     for (int i = 0; source_at(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_at(i)->name);

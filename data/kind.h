@@ -25,7 +25,7 @@ struct dataset {
 
 struct kind {
     const char *name;
-    bool drawn;  // drawn by this program, without a folder
+    bool drawn;  // drawn by this program, or part of it: without a folder
     const struct source *source;  // its publication, or its parent set's; NULL: there is none
     const char *elsewhere;        // how people get it if it is not fetched: the end of a sentence; NULL: fetched or drawn
     void (*published)(struct dataset_facts *);  // facts that need no file: shape, counts, classes

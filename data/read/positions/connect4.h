@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of Connect Four: 7 columns of 6 rows, players drop discs in turn, and four in a line win.
 //
-// A board is two words. Column c has bits 7c (the lowest row) to 7c + 5, and bit 7c + 6 stays empty, so that shifts by 1, 6, 7 and
-// 8 never join two columns.
+// A board is two words. Column c has bits 7c (the lowest row) to 7c + 5, and bit 7c + 6 stays empty, so that shifts by 1, 6, 7
+// and 8 never join two columns.
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,8 @@
 
 enum { CONNECT4_COLUMNS = 7, CONNECT4_ROWS = 6, CONNECT4_CELLS = CONNECT4_COLUMNS * CONNECT4_ROWS };
 enum { CONNECT4_PLANES = CONNECT4_CELLS * 2 };  // bytes of connect4_planes
+
+struct text;
 
 struct connect4 {
     uint64_t own, all;  // discs of the player to move, and of both
@@ -54,6 +56,14 @@ static inline int connect4_discs(const struct connect4 *b)
     return __builtin_popcountll(b->all);
 }
 
+// The first player has X, the second O.
+static inline char connect4_mover(const struct connect4 *b)
+{
+    return connect4_discs(b) % 2 ? 'O' : 'X';
+}
+
 struct connect4 connect4_mirror(const struct connect4 *);  // left and right swapped
 // What a network sees: bytes 0 or 1, [row][column][own, the other player's], the top row first.
 void connect4_planes(const struct connect4 *, uint8_t planes[CONNECT4_PLANES]);
+struct connect4 connect4_from_planes(const uint8_t planes[CONNECT4_PLANES]);
+void connect4_draw(const struct connect4 *, struct text *);  // adds the rows of the board, and the columns' numbers

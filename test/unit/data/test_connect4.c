@@ -62,6 +62,8 @@ static void assert_planes(const struct connect4 *b, const struct plain *p, int p
 {
     uint8_t planes[CONNECT4_PLANES];
     connect4_planes(b, planes);
+    const struct connect4 again = connect4_from_planes(planes);
+    assert_memory_equal(&again, b, sizeof again);
     for (int r = 0; r < CONNECT4_ROWS; r++)
         for (int c = 0; c < CONNECT4_COLUMNS; c++) {
             const int disc = p->at[r][mirrored ? CONNECT4_COLUMNS - 1 - c : c];
