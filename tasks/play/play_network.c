@@ -13,26 +13,34 @@
 
 enum { POLICY_PLANES = 2, VALUE_PLANES = 1, VALUE_WIDTH = 32 };
 
-static int conv_norm(struct net *n, const char *name, int x, struct net_conv how)
+// Weights begin uniform, as PyTorch's do. Those of the two heads' convolutions, which have one or two results, would begin ten times
+// as large by net_conv's rule, and a norm after them divides their gradients by as much.
+static struct init begin_of(double inputs)
 {
+    return (struct init){INIT_UNIFORM, (float)(1 / sqrt(inputs))};
+}
+
+static int conv_norm(struct net *n, const char *name, int x, int64_t k, int side)
+{
+    const int64_t from = net_channels(n, x);
     graph_scope(n->g, "%s", name);
-    return net_norm(n, net_join(n, name, "norm"), net_conv(n, net_join(n, name, "conv"), x, how));
+    int w = graph_param(n->g, net_join(n, name, "conv.weight"), SHAPE(k, side, side, from), begin_of((double)(from * side * side)),
+                        ROLE_FILTER);
+    return net_norm(n, net_join(n, name, "norm"), net_conv_by(n, x, w, 1, side / 2));
 }
 
 static int block(struct net *n, const char *name, int x, int64_t width)
 {
-    const struct net_conv conv = {width, 3, 1, 1};
-    int y = net_act(n, conv_norm(n, net_join(n, name, "0"), x, conv));
-    return net_act(n, g_add(n->g, conv_norm(n, net_join(n, name, "1"), y, conv), x));
+    int y = net_act(n, conv_norm(n, net_join(n, name, "0"), x, width, 3));
+    return net_act(n, g_add(n->g, conv_norm(n, net_join(n, name, "1"), y, width, 3), x));
 }
 
-// Weights are uniform with PyTorch's bound for a dense layer.
 static int head(struct net *n, const char *name, int x, int64_t out)
 {
     if (n->g->error) return NONE;
     const struct shape *shape = &n->g->value[x].shape;
-    float bound = (float)(1 / sqrt((double)(shape_count(shape) / shape->dim[0])));
-    return net_head(n, name, x, &(struct net_dense){out, F32, {INIT_UNIFORM, bound}, {INIT_ZERO, 0}, false});
+    const struct init weight = begin_of((double)(shape_count(shape) / shape->dim[0]));
+    return net_head(n, name, x, &(struct net_dense){out, F32, weight, {INIT_ZERO, 0}, false});
 }
 
 struct play_outputs play_network(struct step *s, int boards, int64_t moves)
@@ -42,10 +50,10 @@ struct play_outputs play_network(struct step *s, int boards, int64_t moves)
     struct net n = net_of(s);
     n.act = ACT_RELU, n.eps = 1e-5f, n.momentum = 0.9f;
     graph_scope(g, "stem");
-    int x = net_act(&n, conv_norm(&n, "stem", g_cast(g, boards, s->setting->dtype), (struct net_conv){k->width, 3, 1, 1}));
+    int x = net_act(&n, conv_norm(&n, "stem", g_cast(g, boards, s->setting->dtype), k->width, 3));
     for (int64_t i = 0; i < k->blocks; i++) x = block(&n, arena_text(&g->arena, "block%lld", (long long)i), x, k->width);
-    int policy = net_act(&n, conv_norm(&n, "policy", x, (struct net_conv){POLICY_PLANES, 1, 1, 0}));
-    int value = net_act(&n, conv_norm(&n, "value", x, (struct net_conv){VALUE_PLANES, 1, 1, 0}));
+    int policy = net_act(&n, conv_norm(&n, "policy", x, POLICY_PLANES, 1));
+    int value = net_act(&n, conv_norm(&n, "value", x, VALUE_PLANES, 1));
     value = net_act(&n, head(&n, "value.hidden", value, VALUE_WIDTH));
     return (struct play_outputs){head(&n, "policy.dense", policy, moves), g_act(g, head(&n, "value.dense", value, 1), ACT_TANH)};
 }
