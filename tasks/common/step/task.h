@@ -17,6 +17,7 @@
 
 struct author;
 struct drive;
+struct player;
 struct step;
 struct text;
 
@@ -216,6 +217,7 @@ struct task {
     enum { ASKS_ABOUT_TEXT, ASKS_LINES, ASKS_PICTURE, ASKS_SOUND } asks;
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
     const struct author *author;   // continues a text (author.h); NULL: the task cannot
+    const struct player *player;   // plays games (player.h); NULL: the task cannot
     const struct task_feed *feeds; // ends with name NULL; NULL: one for training and one of the test split
     // Chooses how the batches of a feed are made: the buckets with their batches, and for streamed data the fields of a batch
     // and their fill. NULL: resident, in batches of the recipe's size.

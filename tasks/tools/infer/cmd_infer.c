@@ -14,6 +14,7 @@
 #include "tasks/common/train/facts.h"
 #include "tasks/tools/infer/infer.h"
 #include "tasks/tools/infer/infer_run.h"
+#include "tasks/tools/infer/cmd_infer_terminal.h"
 #include "tasks/tools/show/cmd_chain.h"
 #include "submit/results/machine/instance.h"
 #include "submit/results/machine/others.h"
@@ -30,9 +31,9 @@ struct arguments {
     const char *task;      // NULL: the task of the run
     const char *run, *database, *instance, *answers, *question, *text, *attention, *picture, *drawn;
     struct infer_writing writing;  // its prompt NULL: none
-    int64_t items, warmup, views;
+    int64_t items, warmup, views, match;
     double cost, target;
-    bool latency, json, quiet;
+    bool latency, json, quiet, plays;
 };
 
 // The origin of the weights: a run or a file.
@@ -124,7 +125,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
 static void print_choice(const struct arguments *a, const struct source *s)
 {
     char score[TEXT_FIGURE];
-    bool asks = a->question || a->text || a->picture || a->writing.prompt;
+    bool asks = a->question || a->text || a->picture || a->writing.prompt || a->plays;
     if (a->run || !s->record || a->json || (asks && a->task)) return;  // the JSON names the run
     const struct run_metric board = curve_board(s->record);
     FILE *to = asks ? stderr : stdout;
@@ -376,39 +377,6 @@ static int measure_all(struct measured *m)
     return rc;
 }
 
-// ---- a text that is written on
-struct told {
-    bool json;
-    struct text all;
-};
-
-static void print_written(void *context, const char *text, size_t n)
-{
-    struct told *told = context;
-    if (told->json) {
-        text_bytes(&told->all, text, n);
-        return;
-    }
-    fwrite(text, 1, n, stdout);
-    fflush(stdout);
-}
-
-static int write_on(struct measured *m, struct infer_options *o)
-{
-    struct told told = {.json = m->a->json};
-    struct infer_writing writing = m->a->writing;
-    if (!o->task->author) return fail(ERR_USAGE, "task %s writes no texts", o->task->name);
-    writing.told = print_written, writing.context = &told;
-    o->writing = &writing, o->singles = false;
-    int rc = infer_measure(o, &m->figures);
-    if (rc == 0 && told.json)
-        rc = json_text_line(json_pack("{ss ss sI}", "prompt", writing.prompt, "text", told.all.at, "seed",
-                                      (json_int_t)writing.seed));
-    else if (rc == 0) putchar('\n');
-    text_free(&told.all);
-    return rc;
-}
-
 // Checks the price before the measurement: a price of other hardware would make the measurement worthless.
 static int choose_price(struct measured *m)
 {
@@ -453,7 +421,8 @@ static int measure_and_print(struct measured *m, const char *weights)
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     TRY(choose_target(m->chosen->task, a->target, &m->target));
-    if (a->writing.prompt) return write_on(m, &m->options);
+    if (a->plays) return infer_terminal_plays(&m->options, a->match, a->json);
+    if (a->writing.prompt) return infer_terminal_writes(&m->options, &a->writing, a->json);
     if (a->question || a->text || a->picture) return ask_question(m, &m->options);
     if (a->drawn && !(m->chosen->task->judge && m->chosen->task->judge->keeps))
         return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
@@ -500,7 +469,7 @@ static int infer_task(const struct arguments *a)
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
         if (!a->choose.data) choose_folder_of_run(&s, &chosen);
         print_choice(a, &s);
-        if (!a->question && !a->text && !a->picture && !a->writing.prompt) say_other_data(&s, &chosen);
+        if (!a->question && !a->text && !a->picture && !a->writing.prompt && !a->plays) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
         if (!a->choose.data) rc = fail_without_data(&s, rc);
     }
@@ -524,6 +493,17 @@ static int complete_writing(struct arguments *a, int64_t seed)
     if (w->top < 0) w->top = 0;
     if (isnan(w->temperature)) w->temperature = 0.8;
     w->seed = seed < 0 ? 0 : (uint64_t)seed;
+    return 0;
+}
+
+static int complete_playing(struct arguments *a)
+{
+    if (a->plays && a->match) return fail(ERR_USAGE, "--play is for a person and --match for a program: give one of them");
+    a->plays |= a->match > 0;
+    const bool asks = a->question || a->text || a->picture || a->writing.prompt;
+    if (a->plays && (asks || a->latency || a->items || a->answers || a->drawn))
+        return fail(ERR_USAGE, "--play and --match play alone; they exclude files, --ask, --text, --prompt, --latency, --items, "
+                    "--predictions and --out");
     return 0;
 }
 
@@ -562,6 +542,8 @@ int cmd_infer(int argc, char **argv)
         {OPTION_INT, 0, "top-k", "N", "with --prompt: draw from the N most likely; default and 0: from all", &a.writing.top, 0,
          1e6},
         {OPTION_INT, 0, "seed", "N", "with --prompt: of the draws; default: 0", &seed, 0, 1e15},
+        {OPTION_FLAG, 0, "play", NULL, "play against the network in the terminal", &a.plays, 0, 0},
+        {OPTION_INT, 0, "match", "N", "let the network play N games against a search without a network", &a.match, 1, 10000},
         {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SCORE", "score that a model needs to be eligible", &a.target, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
@@ -587,7 +569,7 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
                                 "  dawn infer bccd photo.jpg -o boxes.png\n  dawn infer wgan-mnist -o grid.png\n"
-                                "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n"};
+                                "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n  dawn infer connect4 --play\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 3) return fail(ERR_USAGE, "expected a task and one file at most; \"%.60s\" is one too many", argv[3]);
@@ -596,5 +578,6 @@ int cmd_infer(int argc, char **argv)
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
     TRY(complete_writing(&a, seed));
+    TRY(complete_playing(&a));
     return infer_task(&a);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens what an inference needs, and chooses threads and precision. infer_serve.c serves the requests,
-// infer_write.c writes texts.
+// infer_write.c writes texts, infer_play.c plays games.
 #include "tasks/tools/infer/infer_inside.h"
 
 #include "runtime/common/base/clock.h"
@@ -106,7 +106,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     s->setting.fuse = FUSE_ALL;
     TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
-    TRY(o->writing ? infer_write_build(s, o) : infer_serve_build(s, o));
+    TRY(o->writing ? infer_write_build(s, o) : o->playing ? infer_play_build(s, o) : infer_serve_build(s, o));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
     // Values computed from the samples are parameters, which the weights hold. Values read from files, as a view's vectors of
@@ -139,8 +139,8 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
-        if (o->task->scored_digest && !o->data && !o->writing) o->task->scored_digest(s.view, f->scored);
-        rc = o->writing ? infer_write(&s, o) : infer_serve(&s, o, f);
+        if (o->task->scored_digest && !o->data && !o->writing && !o->playing) o->task->scored_digest(s.view, f->scored);
+        rc = o->writing ? infer_write(&s, o) : o->playing ? infer_play(&s, o) : infer_serve(&s, o, f);
     }
     close_serving(&s, o);
     return rc;

@@ -7,6 +7,13 @@
 #include "submit/results/result.h"
 #include "tasks/common/step/task.h"
 
+struct match;
+struct infer_playing {  // games (player.h)
+    struct match *match;    // against the task's own program; NULL: against a person
+    bool (*read)(struct text *line);
+    void (*say)(const char *words);
+};
+
 struct infer_writing {  // a text that is written on
     const char *prompt;
     int64_t length, top;    // tokens to write; of the `top` most likely ones; 0: of all
@@ -33,6 +40,7 @@ struct infer_options {
     bool singles;             // one at a time; implied if the task infers from resident images
     const char *answers;      // file for the answers of the task's judge; NULL: none
     const struct infer_writing *writing;  // only this; NULL: the test set
+    const struct infer_playing *playing;  // only this; NULL: the test set
     struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
     struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
     struct exhibit *exhibit;  // receives what the judge shows of the answers, in a test of one at a time; NULL: not wanted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations shared by infer.c and infer_serve.c.
+// Declarations shared by infer.c and infer_*.c.
 #pragma once
 
 #include "runtime/checkpoint/checkpoint.h"
@@ -34,4 +34,6 @@ int infer_serve_build(struct serving *, const struct infer_options *) MUST_CHECK
 int infer_serve(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
 int infer_write_build(struct serving *, const struct infer_options *) MUST_CHECK;  // the same for options.writing
 int infer_write(struct serving *, const struct infer_options *) MUST_CHECK;
+int infer_play_build(struct serving *, const struct infer_options *) MUST_CHECK;  // the same for options.playing
+int infer_play(struct serving *, const struct infer_options *) MUST_CHECK;
 void infer_serve_close(struct serving *);

@@ -13,6 +13,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/draw/html.h"
 #include "submit/format/score/curve.h"
+#include "tasks/common/step/player.h"
 #include "tasks/common/train/resume.h"
 #include "tasks/tools/choose.h"
 #include "tasks/tools/infer/infer.h"
@@ -37,6 +38,24 @@ static int look_again(const struct infer_run *from, const struct task *task, str
         .files = {.weights = from->weights}, .precision = (enum recipe_precision)chosen.recipe.precision, .singles = true,
         .exhibit = e, .limit_ns = LIMIT_NS};
     return infer_measure(&o, &figures);
+}
+
+// The first game of a match.
+static int show_game(const struct infer_run *from, const struct task *task, struct text *into)
+{
+    struct choose choice = {.data = from->data};
+    struct chosen chosen;
+    struct match match = {.games = 1};
+    const struct infer_playing playing = {.match = &match};
+    struct infer_figures figures;
+    TRY(choose(&choice, task->name, &chosen));
+    const struct infer_options o = {.task = task, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
+                                    .files = {.weights = from->weights}, .precision = PRECISION_F32, .threads = 1,
+                                    .playing = &playing};
+    const int rc = infer_measure(&o, &figures);
+    if (rc == 0) html_add(into, "<p>A game against %s:</p>\n<pre>%s</pre>\n", task->player->opponent, match.first.at);
+    text_free(&match.first);
+    return rc;
 }
 
 static int add_kept(const char *folder, const char *name, struct text *pictures)
@@ -80,6 +99,7 @@ static int show_run(struct results *r, const struct task *task, struct text *int
     struct exhibit e = {.name = task->name, .html = &html, .picture = keep_picture, .context = &pictures};
     int rc = infer_run_newest(r, task, &from);
     if (rc == 0) rc = look_again(&from, task, &e);
+    if (rc == 0 && task->player) rc = show_game(&from, task, &html);
     if (rc == 0) {
         const struct run_metric board = curve_board(from.record);
         html_add(into, "<p>Run %lld, whose score is %s.</p>\n", (long long)from.run,

@@ -13,7 +13,7 @@
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS,
-           KEY_FEATURES, KEY_SCORED };
+           KEY_FEATURES, KEY_SCORED, KEY_PLAYOUTS };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, PARTS, SPOKEN };
 
@@ -36,7 +36,8 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, PART_BOXED, COLOURS_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, PART_BOXED, COLOURS_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE,
+    PLAYOUTS, PLAYED, USES, NO_USE
 };
 enum { CROP_TRIES = 10, PART_TRIES = 128 };
 static const struct use uses[USES] = {
@@ -86,6 +87,8 @@ static const struct use uses[USES] = {
     [FEATURES] = {"weights of random features", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_FEATURES},
     [SPECTRA] = {"augmented spectra", RNG_JITTER, {0, 0}, {0, 16}, .only = SPOKEN},
     [SCORED_NOISE] = {"noise of scored pictures", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_SCORED},
+    [PLAYOUTS] = {"random playouts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PLAYOUTS},
+    [PLAYED] = {"noise and moves of games", RNG_PLAY, {0, 0}, {0, 2}},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
@@ -165,6 +168,8 @@ static const struct place places[] = {
     {"tasks/detection/photos.c", "RNG_CROP", 1, {VIEW_BOXED, NO_USE}},
     {"tasks/detection/photos.c", "RNG_FLIP", 1, {FLIP_BOXED, NO_USE}},
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},
+    {"tasks/play/selfplay.c", "RNG_PLAY", 1, {PLAYED, NO_USE}},
+    {"tasks/play/playouts.c", "DRAWS(", 1, {PLAYOUTS, NO_USE}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
     {"tasks/wgan/lenet.c", "RNG_SYNTHETIC", 1, {FEATURES, NO_USE}},
@@ -242,7 +247,8 @@ TEST(constant_keys_differ)
                 {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},
                 {"data/read/speech/chords.c", "VOICES_SEED = "}, {"data/read/mnist/digits.c", " SEED = "},
                 {"tasks/bert/cloze.c", "NOISE_SEED = "}, {"tasks/squad/text/texts.c", "NOISE_SEED = "},
-                {"tasks/translation/pairs.c", "NOISE_SEED = "}, {"tasks/wgan/lenet.c", "DRAWN_SEED = "}};
+                {"tasks/translation/pairs.c", "NOISE_SEED = "}, {"tasks/wgan/lenet.c", "DRAWN_SEED = "},
+                {"tasks/play/playouts.c", "PLAYOUTS_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     unsigned long value[KEYS];
     for (int i = 0; i < KEYS; i++) {

@@ -97,7 +97,8 @@ TEST(shares_have_bounds)
                  {"squad", "perplexity", "", 1500000, false}, {"squad", "em", "%", 1000001, true},
                  {"wmt16-gnmt", "bleu", "BLEU", 5000000000, true}, {"wmt17-transformer", "bleu", "BLEU", -1, true},
                  {"multi30k", "greedy", "BLEU", 100000001, true}, {"multi30k", "greedy", "BLEU", 38000000, false},
-                 {"wgan-mnist", "fd-lenet84", "FD", 49999, true}, {"wgan-mnist", "fd-lenet84", "FD", 2300000, false}};
+                 {"wgan-mnist", "fd-lenet84", "FD", 49999, true}, {"wgan-mnist", "fd-lenet84", "FD", 2300000, false},
+                 {"connect4", "mistakes", "%", 1000001, true}, {"connect4", "mistakes", "%", 350000, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *run = fixture_run(), *metric = fixture_item(run, "metrics", 0);
         fixture_set(run, "task", json_string(rows[i].task));
