@@ -79,14 +79,6 @@ static int search_all(struct searches *s)
     return 0;
 }
 
-static int most_visited(const struct tree *t)
-{
-    int best = 0;
-    for (int m = 1; m < SEARCH_MOVES; m++)
-        if (t->node[0].visits[m] > t->node[0].visits[best]) best = m;
-    return best;
-}
-
 // ---- a match
 
 struct played {
@@ -116,16 +108,13 @@ static int play_turn(struct searches *s, struct played *game, bool *left)
     int64_t *at = zalloc((size_t)s->seat->batch * sizeof *at);
     for (int64_t i = 0; i < s->seat->batch; i++) {
         if (game[i].over) continue;
-        if (!is_networks(&game[i], i)) {
-            struct draws d = playouts_draws(MATCH_NUMBER + i, connect4_discs(&game[i].board));
-            make_move(&game[i], playouts_move(&game[i].board, PLAYOUTS, &d), false);
-        }
+        if (!is_networks(&game[i], i)) make_move(&game[i], playouts_move(&game[i].board, PLAYOUTS, MATCH_NUMBER + i), false);
         if (game[i].over) continue;
         tree_begin(s->tree[s->count], &game[i].board);
         at[s->count++] = i;
     }
     const int rc = s->count > 0 ? search_all(s) : 0;
-    for (int64_t k = 0; k < s->count && rc == 0; k++) make_move(&game[at[k]], most_visited(s->tree[k]), true);
+    for (int64_t k = 0; k < s->count && rc == 0; k++) make_move(&game[at[k]], tree_most_visited(s->tree[k]), true);
     *left = s->count > 0;
     free(at);
     return rc;
@@ -133,8 +122,8 @@ static int play_turn(struct searches *s, struct played *game, bool *left)
 
 static void tell_game(const struct played *g, struct text *into)
 {
-    text_add(into, "The network begins and has X: moves %s, %s.\n", g->moves,
-             g->result > 0 ? "and it wins" : g->result < 0 ? "and it loses" : "a draw");
+    const char *end = g->result > 0 ? "The network wins." : g->result < 0 ? "The network loses." : "A draw.";
+    text_add(into, "X, the network: %s\n%s\n", g->moves, end);
     connect4_draw(&g->board, into);
 }
 
@@ -187,7 +176,7 @@ static int networks_move(struct searches *s, const struct connect4 *b, int *colu
     s->count = 1;
     TRY(search_all(s));
     const struct search_node *root = &s->tree[0]->node[0];
-    *column = most_visited(s->tree[0]);
+    *column = tree_most_visited(s->tree[0]);
     text_add(&text, "The network plays %d (%d of %d simulations) and expects %+.2f.\n", *column + 1, root->visits[*column],
              tree_visits(s->tree[0]), (double)(root->sum[*column] / (float)root->visits[*column]));
     s->seat->say(text.at);

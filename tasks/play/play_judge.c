@@ -5,13 +5,11 @@
 #include "data/read/positions/positions.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
-#include "runtime/common/draw/chart.h"
 #include "runtime/common/draw/html.h"
 #include "tasks/play/play.h"
 #include "tasks/play/playouts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,33 +108,6 @@ static int write_moves(void *state, const char *path)
 
 // ---- a report
 
-// A point for each number of discs on the board.
-static void chart_mistakes(const struct solved *s, struct exhibit *e)
-{
-    struct mistakes by[CONNECT4_CELLS] = {0};
-    struct chart_point point[CONNECT4_CELLS];
-    char id[64];
-    int points = 0;
-    for (int64_t i = 0; i < s->count; i++) {
-        const struct connect4 b = connect4_from_planes(s->planes[i]);
-        if (s->move[i] < 0) continue;
-        by[connect4_discs(&b)].moves++;
-        by[connect4_discs(&b)].made += position_errs(s->value[i], s->move[i]);
-    }
-    for (int discs = 0; discs < CONNECT4_CELLS; discs++)
-        if (by[discs].moves > 0)
-            point[points++] = (struct chart_point){.x = discs, .y = 100 * (double)by[discs].made / (double)by[discs].moves};
-    snprintf(id, sizeof id, "mistakes-%.40s", e->name);
-    const struct chart_series series = {.label = "mistakes", .at = point, .count = points, .marks = true};
-    const struct chart chart = {
-        .id = id, .title = "Mistakes by the number of discs",
-        .about = "The share of positions in which the most probable move gives away value.",
-        .x = {.title = "discs on the board", .scale = CHART_WHOLE, .label = chart_number},
-        .y = {.title = "mistakes", .scale = CHART_LINEAR, .label = chart_percent}, .series = &series, .series_count = 1,
-    };
-    chart_draw(e->html, &chart);
-}
-
 static int exhibit_mistakes(void *state, struct exhibit *e)
 {
     const struct solved *s = state;
@@ -144,7 +115,6 @@ static int exhibit_mistakes(void *state, struct exhibit *e)
     if (m.moves == 0) return 0;
     html_add(e->html, "<p>In %lld of %lld solved positions the network's most probable move gives away value.</p>\n",
              (long long)m.made, (long long)m.moves);
-    chart_mistakes(s, e);
     return 0;
 }
 
@@ -226,8 +196,7 @@ static double playouts_mistakes(struct solved *s, int playouts)
 {
     for (int64_t i = 0; i < s->count; i++) {
         const struct connect4 b = connect4_from_planes(s->planes[i]);
-        struct draws d = playouts_draws(i, 0);
-        s->move[i] = (int8_t)playouts_move(&b, playouts, &d);
+        s->move[i] = (int8_t)playouts_move(&b, playouts, i);
     }
     const struct mistakes m = count_mistakes(s);
     return 100 * (double)m.made / (double)m.moves;

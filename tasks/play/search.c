@@ -36,6 +36,14 @@ int tree_visits(const struct tree *t)
     return visits;
 }
 
+int tree_most_visited(const struct tree *t)
+{
+    int best = 0;
+    for (int m = 1; m < SEARCH_MOVES; m++)
+        if (t->node[0].visits[m] > t->node[0].visits[best]) best = m;
+    return best;
+}
+
 // ---- a simulation
 
 // A move without visits is worth what the position is worth so far. A leaf that waits counts as a loss.

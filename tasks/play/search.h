@@ -48,7 +48,8 @@ void tree_expand(struct tree *, int leaf, const float *logits, float value);
 // Mixes noise[SEARCH_MOVES], which is positive, into the policy at the root: scaled, so that legal moves have a sum of 1.
 void tree_add_noise(struct tree *, const struct search *, const float *noise);
 static inline bool tree_is_open(const struct tree *t) { return t->node[0].state == SEARCH_OPEN; }
-int tree_visits(const struct tree *);  // of the root
+int tree_visits(const struct tree *);        // of the root
+int tree_most_visited(const struct tree *);  // its move
 // Makes a move that was visited: its position becomes the root and keeps what is below it. Nothing may wait.
 void tree_advance(struct tree *, int move);
 // For a tree from outside: true if the root has this position and everything above holds.

@@ -88,15 +88,12 @@ static void add_noise(const struct selfplay *p, const struct game *g, struct tre
     tree_add_noise(t, &p->search, noise);
 }
 
-static int choose_move(const struct selfplay *p, const struct game *g, const struct search_node *root, int visits)
+static int choose_move(const struct selfplay *p, const struct game *g, const struct tree *t)
 {
-    int best = 0, m = 0;
-    if (g->plies >= p->opening) {
-        for (m = 1; m < MOVES; m++) best = root->visits[m] > root->visits[best] ? m : best;
-        return best;
-    }
-    int left = (int)rng_below(draw(p, g, 2).v[0], (uint32_t)visits);
-    while (left >= root->visits[m]) left -= root->visits[m++];
+    int m = 0;
+    if (g->plies >= p->opening) return tree_most_visited(t);
+    int left = (int)rng_below(draw(p, g, 2).v[0], (uint32_t)tree_visits(t));
+    while (left >= t->node[0].visits[m]) left -= t->node[0].visits[m++];
     return m;
 }
 
@@ -105,7 +102,7 @@ static void make_move(struct selfplay *p, int64_t game)
     struct game *g = &p->game[game];
     struct tree *t = tree_of(p, game);
     struct turn *turn = &g->turn[g->plies];
-    turn->move = (int16_t)choose_move(p, g, &t->node[0], tree_visits(t));
+    turn->move = (int16_t)choose_move(p, g, t);
     memcpy(turn->visits, t->node[0].visits, sizeof turn->visits);
     tree_advance(t, turn->move);
     g->plies++;
