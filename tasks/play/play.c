@@ -25,7 +25,7 @@ static void train(struct step *s)
     int miss = g_map_of(g, MAP_SUB, (int[]){out.value, step_input(s, "value"), NONE});
     int squares = g_reduce(g, g_map(g, MAP_SQUARE, miss, 0, 0), 3u, false, F32);
     step_mean_loss(s, "policy", xent[0], rows, 1);
-    step_mean_loss(s, "value", g_reshape(g, squares, SHAPE(1)), rows, 1);
+    step_mean_loss(s, "value", g_reshape(g, squares, SHAPE(1)), rows, (float)play_keys(s->setting->recipe)->value);
 }
 
 static void evaluate(struct step *s)
@@ -83,8 +83,9 @@ static const char *const data_sets[] = {"connect4", "connect4-drawn", NULL};
 static const char *const recipes[] = {"connect4", "connect4-drawn", NULL};
 
 const struct task task_connect4 = {
-    .name = "connect4", .title = "Connect Four", .samples = "positions", .metrics = metrics, .target = 0.35, .data_sets = data_sets,
-    .recipes = recipes, .models = play_models, .feeds = feeds, .feed = choose_feed, .variant = choose_sizes, .programs = programs,
+    .name = "connect4", .title = "Connect Four", .samples = "positions", .metrics = metrics, .target = 0.35,
+    .data_sets = data_sets, .recipes = recipes, .models = play_models, .feeds = feeds, .feed = choose_feed,
+    .variant = choose_sizes, .programs = programs,
     .host = &selfplay_host, .judge = &play_judge, .player = &play_player, .rules = update_rules, .baselines = play_baselines,
 };
 

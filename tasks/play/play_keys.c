@@ -20,7 +20,8 @@ static const struct recipe_key keys[] = {
     {"games.reuse", NULL, KEY_NUMBER, OWN(reuse), 0.01, 1000, NULL, "8",
      .about = "how often a position is trained on, in the mean: games go on between steps until enough were played"},
 
-    {"search.simulations", NULL, KEY_WHOLE, OWN(simulations), 1, SEARCH_MOST, NULL, "100", .about = "visits of the root before a move"},
+    {"search.simulations", NULL, KEY_WHOLE, OWN(simulations), 1, SEARCH_MOST, NULL, "100",
+     .about = "visits of the root before a move"},
     {"search.leaves", NULL, KEY_WHOLE, OWN(leaves), 1, 64, NULL, "1",
      .about = "leaves of a tree in one batch, which virtual losses keep apart"},
     {"search.puct", NULL, KEY_NUMBER, OWN(puct), 0, 100, NULL, "2", .about = "weight of the network's policy in the search"},
@@ -28,6 +29,8 @@ static const struct recipe_key keys[] = {
      .about = "share of Dirichlet noise (1.0) in the policy at the root"},
     {"search.opening", NULL, KEY_WHOLE, OWN(opening), 0, 1000, NULL, "10",
      .about = "plies whose moves are drawn by their visits; then the most visited move is made"},
+
+    {"loss.value", NULL, KEY_NUMBER, OWN(value), 0, 100, NULL, "1", .about = "weight of the results' squared errors in the loss"},
     {.path = NULL},
 };
 

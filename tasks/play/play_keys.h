@@ -8,7 +8,7 @@ struct play_keys {
     int64_t games, first, window;           // played at the same time; positions before the first step; positions that are kept
     double reuse;                           // how often a position is trained on
     int64_t simulations, leaves, opening;   // of a move; of a tree in a batch; plies whose moves are drawn
-    double puct, noise;
+    double puct, noise, value;              // of the search; the value's weight in the loss
 };
 static inline const struct play_keys *play_keys(const struct recipe *r)
 {

@@ -13,8 +13,8 @@
 
 enum { POLICY_PLANES = 2, VALUE_PLANES = 1, VALUE_WIDTH = 32 };
 
-// Weights begin uniform, as PyTorch's do. Those of the two heads' convolutions, which have one or two results, would begin ten times
-// as large by net_conv's rule, and a norm after them divides their gradients by as much.
+// Weights begin uniform, as PyTorch's do. By net_conv's rule those of the two heads' convolutions, which have one or two results,
+// would begin ten times as large, and a norm after them divides their gradients by as much.
 static struct init begin_of(double inputs)
 {
     return (struct init){INIT_UNIFORM, (float)(1 / sqrt(inputs))};
@@ -24,8 +24,8 @@ static int conv_norm(struct net *n, const char *name, int x, int64_t k, int side
 {
     const int64_t from = net_channels(n, x);
     graph_scope(n->g, "%s", name);
-    int w = graph_param(n->g, net_join(n, name, "conv.weight"), SHAPE(k, side, side, from), begin_of((double)(from * side * side)),
-                        ROLE_FILTER);
+    const struct init init = begin_of((double)(from * side * side));
+    int w = graph_param(n->g, net_join(n, name, "conv.weight"), SHAPE(k, side, side, from), init, ROLE_FILTER);
     return net_norm(n, net_join(n, name, "norm"), net_conv_by(n, x, w, 1, side / 2));
 }
 
