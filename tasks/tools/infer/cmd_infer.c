@@ -569,7 +569,8 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
                                 "  dawn infer bccd photo.jpg -o boxes.png\n  dawn infer wgan-mnist -o grid.png\n"
-                                "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n  dawn infer connect4 --play\n"};
+                                "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n"
+                                "  dawn infer connect4 --play\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 3) return fail(ERR_USAGE, "expected a task and one file at most; \"%.60s\" is one too many", argv[3]);
