@@ -65,7 +65,7 @@ TEST_WITH(a_run_goes_on_where_its_checkpoint_was, setup, leave)
     assert_int_equal(record_int(record, "resumed"), 1);
     assert_int_equal(record_int(record, "reached_step"), 100);
     int64_t away = sum_of(r, "away");
-    assert_true(away > 3598 * SECOND && away < 3700 * SECOND);
+    assert_true(away > 3500 * SECOND && away < 3700 * SECOND);  // an hour, without the seconds since this process started
     assert_true(record_int(record, "reached_ns") > 3600 * SECOND);  // end-to-end holds it
     assert_true(record_int(record, "reached_classic_ns") < classic + 60 * SECOND);  // the classic clock does not
     json_decref(record);
