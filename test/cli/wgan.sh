@@ -40,7 +40,7 @@ PY
 # ---- no picture can be kept, or none is wanted; a new run with an old one's number
 mkdir kept none
 touch kept/run-1.pictures
-brief="$train --no-stop --target 1000000 --set epochs=1"
+brief="$train --no-stop --target 1000000 --set epochs=0.1"
 "$DAWN" $brief --db kept/results.db >kept.txt 2>kept.err
 reads kept.err 'no pictures of run 1 are kept: .*run-1.pictures'
 [ "$(grep -c 'no pictures' kept.err)" = 1 ]
@@ -54,7 +54,7 @@ touch kept/run-1.pictures/99999999.png
 
 # ---- the first WGAN: the critic's parameters stay within bounds
 mkdir clip
-"$DAWN" $train --set optimiser.rule=rmsprop --set critic.penalty=0 --set critic.clip=0.02 --set epochs=1 --no-stop \
+"$DAWN" $train --set optimiser.rule=rmsprop --set critic.penalty=0 --set critic.clip=0.02 --set epochs=0.5 --no-stop \
     --target 1000000 --db clip/results.db >clip.txt
 python3 - <<'PY'
 import json, struct
@@ -97,7 +97,7 @@ reads baselines.txt fd-random84
 "$DAWN" plan wgan-mnist --on h200 >plan.txt
 reads plan.txt 'H200|h200'
 reads plan.txt '782,306'
-train="$train --no-stop --set epochs=2 --target 0.001"
+train="$train --no-stop --set epochs=1 --set evaluation.every=0.5 --target 0.001"
 mkdir straight
 "$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
 resumes "0 3" 7 $train
