@@ -34,6 +34,7 @@ same people pennfudan --data people $slices --set epochs=2 --set zoom=0.7,1.4 --
 same lines gpt-char --data lines $slices --set epochs=1 --set warmup_epochs=0.2 --set dropout=0.1 --target 5
 same digits wgan-mnist --data mnist-drawn $slices --set epochs=1 --target 1000
 same chords an4 --data chords $slices --set epochs=2 --set warmup_epochs=0.5 --set tempo=0.1 --set stretches=1 --target 1
+same games connect4 --data connect4-drawn $slices --set epochs=3 --target 0.99
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven
 if [ -x "$driven" ]; then

@@ -71,8 +71,8 @@ TEST(a_loss_in_one_is_blocked)
     assert_int_equal(best_after("4141421"), 4);
 }
 
-// From an empty board with priors P and value v of the root: the first move is the likeliest. Its result q for the player at the root
-// makes the second choice: q + c P1 / 2 against the mean (v + q) / 2 + c P2, with sqrt(max(1, visits)) = 1.
+// From an empty board with priors P and value v of the root: the first move is the likeliest. Its result q for the player at the
+// root makes the second choice: q + c P1 / 2 against the mean (v + q) / 2 + c P2, with sqrt(max(1, visits)) = 1.
 TEST(puct_is_as_by_hand)
 {
     const struct search how = {.simulations = 3, .puct = 2};

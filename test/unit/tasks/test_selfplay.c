@@ -85,7 +85,8 @@ TEST(states_come_back_or_are_refused)
     again = state_of(&b);
     assert_int_equal(bytes.length, again.length);
     assert_memory_equal(bytes.at, again.at, bytes.length);
-    for (size_t cut = 0; cut < bytes.length; cut += 1 + bytes.length / 50) assert_int_equal(host->load(d, bytes.at, cut), ERR_INPUT);
+    for (size_t cut = 0; cut < bytes.length; cut += 1 + bytes.length / 50)
+        assert_int_equal(host->load(d, bytes.at, cut), ERR_INPUT);
     for (size_t i = 0; i < 16; i += 8) {  // totals
         again.at[i + 7] = -1;
         assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
