@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree search without a network: all moves are equally likely, and a position is worth the result of a random game. A network that
-// learned to play is compared with it.
+// Tree search without a network: all moves are equally likely, and a position is worth the result of a random game. A network
+// that learned to play is compared with it.
 #pragma once
 
 #include "data/read/draws.h"
