@@ -286,6 +286,14 @@ static int begin(struct drive *d)
     return between(d);
 }
 
+// Kept subtrees and games that end within a tree need fewer leaves; games that go on after the last step are not counted.
+static int64_t count_runs(const struct setting *c, int program)
+{
+    const struct play_keys *k = play_keys(c->recipe);
+    const double positions = (double)k->first + (double)(c->steps * c->recipe->batch) / k->reuse;
+    return program == SELFPLAY_PROGRAM ? (int64_t)(positions * (double)k->simulations / (double)selfplay_batch(c)) : 0;
+}
+
 // ---- as bytes: totals, positions, and each game with its tree
 
 static size_t used_bytes(const struct tree *t) { return sizeof *t + (size_t)t->count * sizeof *t->node; }
@@ -365,4 +373,5 @@ static int load_selfplay(struct drive *d, const char *bytes, size_t count)
 }
 
 const struct host selfplay_host = {.open = open_selfplay, .close = close_selfplay, .begin = begin, .between = between,
+                                   .runs = count_runs,
                                    .save = save_selfplay, .load = load_selfplay};

@@ -24,6 +24,7 @@ PY
 resumes "0" 10 $train
 "$DAWN" plan connect4 --threads 1 >plan.txt
 reads plan.txt 'alphazero, 76,986 parameters, 6.26 MFLOP'
+reads plan.txt 'batch 64, play  *401 M'
 
 # ---- leaves in flight by virtual losses; a tree of its own for each of two games
 "$DAWN" $train --set search.leaves=4 --set games.parallel=2 --set games.first=30 --set epochs=0.2 --db few.db >few.txt

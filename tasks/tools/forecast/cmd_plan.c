@@ -90,6 +90,17 @@ static double share_of(const struct planned *p, const struct forecast_variant *v
     return (double)v->steps / (double)p->forecast.runs;
 }
 
+static void print_row(const struct planned *p, const struct forecast_variant *v, bool shares)
+{
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], name[128];
+    snprintf(name, sizeof name, "%s, %s", v->size, v->name);
+    if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // a cut name could pass for another one
+    printf("  %-32s %8s %8s %7lld %9s", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""), (long long)v->steps,
+           roofline_span(c, v->seconds));
+    if (shares) printf(" %6.1f%%", 100 * share_of(p, v));
+    puts("");
+}
+
 static void print_schedule(const struct planned *p)
 {
     const struct trainer *t = p->trainer;
@@ -99,14 +110,8 @@ static void print_schedule(const struct planned *p)
            p->chosen.recipe.epochs == 1 ? "" : "s", (long long)t->steps_per_epoch, (long long)t->steps,
            text_count(a, f->samples));
     printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
-    for (int i = 0; i < f->variants; i++) {
-        const struct forecast_variant *v = &f->variant[i];
-        char name[128];
-        snprintf(name, sizeof name, "%s, %s", v->size, v->name);
-        if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // a cut name could pass for another one
-        printf("  %-32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
-               (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(p, v));
-    }
+    for (int i = 0; i < f->variants; i++) print_row(p, &f->variant[i], true);
+    for (int i = 0; i < f->owns; i++) print_row(p, &f->own[i], false);
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
 }

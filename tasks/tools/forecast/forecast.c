@@ -142,9 +142,28 @@ static void forecast_evaluations(const struct trainer *t, const struct device_fa
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }
 
+static void forecast_own(const struct trainer *t, const struct device_facts *f, struct forecast *into)
+{
+    const struct host *host = t->choice.task->host;
+    const struct task_program *p;
+    for (int i = 0; host && host->runs && (p = task_program(&t->setting, i)); i++) {
+        const int program = t->own[i];
+        if (p->kind == PROGRAM_TRAIN || p->feed != FEED_NONE) continue;
+        struct variant is = {.batch = t->choice.recipe.batch};
+        if (t->choice.task->variant) t->choice.task->variant(&t->setting, 0, i, &is);
+        struct forecast_variant *v = &into->own[into->owns++];
+        *v = (struct forecast_variant){.program = program, .name = t->session->graph[program]->name, .batch = is.batch,
+                                       .steps = host->runs(&t->setting, i),
+                                       .seconds = roofline_seconds(t->session->plan[program], f)};
+        name_size(&is, v);
+        sum_program_cost(t, program, &v->flops, &v->bytes);
+    }
+}
+
 static void sum_seconds(struct forecast *f)
 {
     f->training_seconds = 0;
+    for (int v = 0; v < f->owns; v++) f->training_seconds += (double)f->own[v].steps * f->own[v].seconds;
     for (int v = 0; v < f->variants; v++) f->training_seconds += (double)f->variant[v].steps * f->variant[v].seconds;
     f->seconds = f->training_seconds + (double)f->evaluations * f->evaluation_seconds;
 }
@@ -153,9 +172,11 @@ void forecast_of(const struct trainer *t, const struct device_facts *f, struct f
 {
     *into = (struct forecast){0};
     forecast_variants(t, f, into);
+    forecast_own(t, f, into);
     forecast_evaluations(t, f, into);
     into->full = find_full_variant(into);
     for (int v = 0; v < into->variants; v++) into->flops += (double)into->variant[v].steps * into->variant[v].flops;
+    for (int v = 0; v < into->owns; v++) into->flops += (double)into->own[v].steps * into->own[v].flops;
     into->flops += (double)into->evaluations * into->evaluation_flops;
     sum_seconds(into);
 }

@@ -21,6 +21,8 @@ struct forecast {
     struct forecast_variant variant[TRAINER_VARIANTS];  // in the order of the schedule
     int64_t samples, runs;                               // in the whole schedule; of all programs
     int variants, full;                                  // full: index of the step at full resolution, the most expensive
+    struct forecast_variant own[PROGRAMS_MAX];           // programs that host code runs between steps
+    int owns;
     int64_t evaluations;                                 // if the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one evaluation
     double flops, seconds;  // of the whole schedule with evaluations, without the lookahead
