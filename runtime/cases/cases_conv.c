@@ -57,12 +57,13 @@ static void build_lines(struct case_build *b)
     struct conv_attr a = {.stride = {p[7], p[8]}, .before = {p[9], p[10]}, .after = {p[9], p[10]}, .groups = 1, .x_h = p[1],
                           .x_w = p[2], .r = p[5], .s = p[6]};
     double deviation = 1.0 / sqrt((double)(p[5] * p[6] * p[3]));
-    int x = NONE, w = NONE, dy = NONE;
+    int x = NONE, w = NONE, dy = NONE, bias = NONE;
+    if (op == OP_CONV && p[4] % 2) bias = case_param(b, "bias", SHAPE(p[4]), F32, DRAW_NORMAL, 1.0);
     if (op != OP_CONV_DGRAD) x = case_param(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
     if (op != OP_CONV_WGRAD) w = case_param(b, "w", SHAPE(p[4], p[5], p[6], p[3]), F32, DRAW_NORMAL, deviation);
     if (op != OP_CONV) dy = case_param(b, "dy", y, b->options.type, DRAW_NORMAL, 1.0);
-    int in[] = {x == NONE ? w : x, dy == NONE ? w : dy};
-    case_node(b, in, 2, &(union attr){.conv = a}, NULL);
+    int in[] = {x == NONE ? w : x, dy == NONE ? w : dy, bias};
+    case_node(b, in, bias == NONE ? 2 : 3, &(union attr){.conv = a}, NULL);
 }
 
 // The same with a 2x2 max pool of the results. In 16 bits the positions depend on roundings that differ between kernels; test_cpu

@@ -180,7 +180,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
 
 static int plan_product(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
-    if (lines_fit(&p->conv)) {
+    if (lines_fit(cpu->loops, &p->conv)) {
         p->by = BY_LINES, p->bytes = lines_bytes(&p->conv, cpu->threads);
         return 0;
     }
@@ -325,7 +325,7 @@ static int kernel_run(struct cpu_step *step)
     void **in = step->in;
     int threads = step->cpu->threads;
     if (p->by == BY_WINOGRAD || p->by == BY_WINOGRAD4 || p->by == BY_TILES) return packed_step(step);
-    if (p->by == BY_LINES) lines_run(step->cpu->loops, c, threads, (const void *const[]){in[0], in[1]}, step->out[0], step->work);
+    if (p->by == BY_LINES) lines_run(step->cpu->loops, c, threads, in, step->out[0], step->work);
     else if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD4_WGRAD)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. What the window of pixel q reads in one row of x are S C adjacent
-// numbers, `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix, not copied:
-// rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
+// x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K] in f32, and its gradients. What the window of pixel q reads in one row of x are S C
+// adjacent numbers, `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix,
+// not copied: rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
 //
+// y: the product of that matrix and row r of all filters, summed over r.
 // dw: row r is the product of that matrix, transposed, and a line of dy. There is a share of the images for each thread, and the
 // sums of the shares are added in order: same number of threads, same bytes.
 // dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
@@ -12,13 +13,13 @@
 #include "runtime/common/base/threads.h"
 #include "runtime/element.h"
 
-enum { LEAST_WINDOW = 100, MOST_CHANNELS = 64, BLOCK = 8 };  // BLOCK: lines of dx of a task
+enum { LEAST_WINDOW = 100, MOST_CHANNELS = 64, BLOCK = 8 };  // BLOCK: lines of y or dx of a task
 
 struct lines {
     const struct dnnl_conv *conv;
     const struct loops *loops;
     const void *x, *dy;
-    const float *w;
+    const float *w, *bias;
     void *to;
     int shares;               // of the images, for dw
     int64_t wide;             // columns of products: k of dw, c of dx, in whole vectors
@@ -29,10 +30,11 @@ struct lines {
     int64_t filter_count, scratch_each;
 };
 
-bool lines_fit(const struct dnnl_conv *c)
+bool lines_fit(const struct loops *loops, const struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->r * c->s < LEAST_WINDOW || c->c > MOST_CHANNELS || c->k > MOST_CHANNELS || c->y_pooled) return false;
-    return c->pass == DNNL_WGRAD ? c->dtype == F32 || c->dtype == BF16 : c->pass == DNNL_DGRAD && c->dtype == F32;
+    if (c->pass == DNNL_FORWARD) return c->dtype == F32 && c->act == ACT_NONE && strcmp(loops->isa, "avx512") != 0;
+    return c->dtype == F32 || (c->dtype == BF16 && c->pass == DNNL_WGRAD);
 }
 
 static int64_t even(int64_t n) { return n + n % 2; }  // products have even numbers of rows
@@ -45,6 +47,12 @@ static struct lines plan_lines(const struct dnnl_conv *c, int threads)
         o.wide = loops_lanes(c->k), o.lines = c->h, o.before = c->before[1] * c->c;
         o.side = (c->q * stride + c->s + 1 + c->before[1] + c->w) * c->c;
         o.scratch_each = o.lines * o.side + (c->p * c->q + c->r * even(c->s * c->c)) * o.wide;
+    } else if (c->pass == DNNL_FORWARD) {
+        o.wide = loops_lanes(c->k), o.lines = (BLOCK - 1) * c->stride[0] + c->r, o.before = c->before[1] * c->c;
+        o.pixels = even(c->q);
+        o.side = (o.pixels * stride + c->s + c->before[1] + c->w) * c->c;
+        o.filter_count = c->r * c->s * c->c * o.wide;
+        o.scratch_each = o.lines * o.side + o.pixels * o.wide;
     } else {
         o.wide = loops_lanes(c->c), o.lines = (BLOCK + c->r) / c->stride[0] + 2, o.before = c->s * c->k;
         o.pixels = even((c->w + stride - 1) / stride);
@@ -77,6 +85,52 @@ static void read_line(const struct lines *o, const void *from, int64_t line, int
 static const void *image_of(const struct lines *o, const void *of, int64_t image, int64_t numbers)
 {
     return (const char *)of + image * numbers * (int64_t)dtype_size(o->conv->dtype);
+}
+
+// ---- y. Filters are [r][s][c][wide].
+static void pack_filters(void *context, int64_t begin, int64_t end, int thread)  // rows of the window
+{
+    (void)thread;
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    const int64_t numbers = c->s * c->c;
+    memset(o->filters + begin * numbers * o->wide, 0, (size_t)((end - begin) * numbers * o->wide) * sizeof(float));
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t i = 0; i < numbers; i++)
+            for (int64_t k = 0; k < c->k; k++) o->filters[(r * numbers + i) * o->wide + k] = o->w[(k * c->r + r) * numbers + i];
+}
+
+// A line of y; `lines` are those that its window reads.
+static void forward_line(const struct lines *o, const float *lines, float *sums, float *y)
+{
+    const struct dnnl_conv *c = o->conv;
+    const int64_t numbers = c->s * c->c;
+    for (int64_t q = 0; q < o->pixels; q++)
+        for (int64_t k = 0; k < c->k; k++) sums[q * o->wide + k] = o->bias ? o->bias[k] : 0.0f;
+    for (int64_t r = 0; r < c->r; r++) {
+        struct product one = {.a = lines + r * o->side, .b = o->filters + r * numbers * o->wide, .c = sums, .rows = o->pixels,
+                              .columns = o->wide, .depth = numbers, .a_row = c->stride[1] * c->c, .a_unit = 1,
+                              .b_row = o->wide, .c_row = o->wide, .adds = true};
+        o->loops->product(&one);
+    }
+    for (int64_t q = 0; q < c->q; q++) memcpy(y + q * c->k, sums + q * o->wide, (size_t)c->k * sizeof *y);
+}
+
+static void forward_piece(void *context, int64_t begin, int64_t end, int thread)  // blocks of lines of the images
+{
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    const int64_t blocks = (c->p + BLOCK - 1) / BLOCK, stride = c->stride[0];
+    float *lines = o->scratch + o->scratch_each * thread, *sums = lines + o->lines * o->side;
+    memset(sums, 0, (size_t)(o->pixels * o->wide) * sizeof *sums);
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t p = i % blocks * BLOCK, last = p + BLOCK < c->p ? p + BLOCK : c->p, first = p * stride - c->before[0];
+        const void *x = image_of(o, o->x, i / blocks, c->h * c->w * c->c);
+        for (int64_t j = 0; j < o->lines; j++) read_line(o, x, first + j, c->h, c->w * c->c, lines + j * o->side);
+        for (int64_t line = p; line < last; line++)
+            forward_line(o, lines + (line - p) * stride * o->side, sums,
+                         (float *)o->to + (i / blocks * c->p + line) * c->q * c->k);
+    }
 }
 
 // ---- dw
@@ -190,11 +244,17 @@ static void back_piece(void *context, int64_t begin, int64_t end, int thread)
     }
 }
 
-void lines_run(const struct loops *loops, const struct dnnl_conv *c, int threads, const void *const in[2], void *to, void *work)
+void lines_run(const struct loops *loops, const struct dnnl_conv *c, int threads, void *const in[3], void *to, void *work)
 {
     struct lines o = plan_lines(c, threads);
     o.loops = loops, o.x = in[0], o.w = in[0], o.dy = in[1], o.to = to;
     o.filters = work, o.scratch = o.filters + o.filter_count;
+    if (c->pass == DNNL_FORWARD) {
+        o.w = in[1], o.bias = in[2];
+        threads_for(c->r, 1, pack_filters, &o);
+        threads_for(c->n * ((c->p + BLOCK - 1) / BLOCK), 1, forward_piece, &o);
+        return;
+    }
     if (c->pass == DNNL_WGRAD) {
         threads_for(o.shares, 1, sum_piece, &o);
         threads_for(c->k * c->r, 1, gather_piece, &o);
