@@ -180,6 +180,36 @@ static void pool_like(const struct loops *loops, enum dtype t, int64_t c)
             }
 }
 
+// Windows of four taps out of a row, whose numbers are not those of the taps.
+static void windows_like(const struct loops *loops, enum dtype t, int64_t c)
+{
+    static const float special[] = {0.0f, -0.0f, NAN, INFINITY, -INFINITY, 1.0f, -1.0f, 0.5f};
+    float x[4 * 64], y[64];
+    uint8_t at[64];
+    struct window w = {.count = 4};
+    for (int64_t i = 0; i < 4 * c; i++)
+        element_set(t, x, i, (double)special[rng_draw(8, RNG_TEST, 0, (uint32_t)i, 1).v[0] & 7u]);
+    for (int k = 0; k < 4; k++) w.x[k] = (const char *)x + (size_t)(k * c) * dtype_size(t), w.tap[k] = (uint8_t)(7 + 5 * k);
+    loops->pool_max(t, &w, c, y, at);
+    for (int64_t i = 0; i < c; i++) {
+        float window[4], want;
+        int where;
+        for (int k = 0; k < 4; k++) window[k] = (float)element_get(t, x, k * c + i);
+        plain_pool(window, &want, &where);
+        double got = element_get(t, y, i);
+        assert_true(isnan(want) ? isnan(got) : got == (double)want && !signbit(got) == !signbit(want));
+        assert_int_equal(at[i], 7 + 5 * where);
+    }
+}
+
+TEST(test_windows)
+{
+    static const int64_t channels[] = {64, 48, 16, 17, 1};
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++)
+            for (int c = 0; c < 5; c++) windows_like(variant[v], types[t], channels[c]);
+}
+
 TEST(test_pool)
 {
     static const int64_t channels[] = {64, 300, 17, 3, 1};
