@@ -83,7 +83,7 @@ static const char *const data_sets[] = {"connect4", "connect4-drawn", NULL};
 static const char *const recipes[] = {"connect4", "connect4-drawn", NULL};
 
 const struct task task_connect4 = {
-    .name = "connect4", .title = "Connect Four", .samples = "positions", .metrics = metrics, .target = 0.21,
+    .name = "connect4", .title = "Connect Four", .samples = "positions", .metrics = metrics, .target = 0.22,
     .data_sets = data_sets, .recipes = recipes, .models = play_models, .feeds = feeds, .feed = choose_feed,
     .variant = choose_sizes, .programs = programs,
     .host = &selfplay_host, .judge = &play_judge, .player = &play_player, .rules = update_rules, .baselines = play_baselines,
