@@ -9,7 +9,7 @@ budgets='matmul_half 112 32 x 32 sums per warp and the prefetched values; four b
 attend_queries 80 addresses of three tensors with pitches of their own; three blocks of 256 threads fit
 half_attend 208 the queries of a warp, 32 scores a lane and sums of 64 channels; two blocks of 128 threads fit
 half_queries 216 rows of two factors, scores and their gradients, sums of 64 channels; two blocks of 128 threads fit
-half_keys 240 as half_queries, with the sums of two gradients and the bounds of what is seen; two blocks still fit
+half_keys 248 as half_queries, with the sums of two gradients and the bounds of what is seen; two blocks still fit
 norm_back_sums 128 coefficients, sums and two rows of eight channels; two blocks of 256 threads fit
 norm_gate_sums 112 as norm_back_sums, with y instead of a second row
 norm_back 128 as norm_back_sums, with the coefficients of dx instead of sums

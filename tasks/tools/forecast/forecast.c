@@ -54,7 +54,8 @@ static int walk_run(struct drive *d, int program)
     struct walking *w = d->owner;
     const struct trainer *t = w->t;
     int feed = task_program(&t->setting, program)->feed, place = 0;
-    while (t->of[place] != program) place++;
+    while (place < t->programs && t->of[place] != program) place++;
+    BUG_IF(place == t->programs);  // only programs that train are walked
     for (int part = 0; part < t->parts; part++) {
         if (t->parts > 1 && feed != FEED_NONE) take_batch(w, feed);
         int bucket = feed == FEED_NONE ? 0 : w->bucket[feed];
