@@ -150,9 +150,9 @@ EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wild
 ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
 RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
-    NVCC='$(NVCC)' $(SAN:%=ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16}) test/run.sh
+    NVCC='$(NVCC)' $(SAN:%=ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16} TEST_SECONDS=$${TEST_SECONDS:-1500}) test/run.sh
 # With SAN: oneDNN 2.6 reads one element past a table of its own when it builds a convolution for AMX, where the sanitizers' allocator may
-# end the memory. DAWN's own tiles stay.
+# end the memory. DAWN's own tiles stay. On a busy machine two long scenarios need more than ten minutes there.
 
 .PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 \
 	install uninstall deb release clean deps help tests FORCE
