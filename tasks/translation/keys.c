@@ -26,7 +26,7 @@ static const struct recipe_key keys[] = {
      .about = "width between the two matrix products of a layer", .part = PART_TRANSFORMER},
     {"model.positions", NULL, KEY_WHOLE, OWN(positions), 2, PAIRS_LONGEST, NULL, "1024",
      .about = "rows of the table of positions; no sentence is longer", .part = PART_TRANSFORMER},
-    {"model.norm", NULL, KEY_CHOICE, OWN(norm), 0, 0, norms, "post", 
+    {"model.norm", NULL, KEY_CHOICE, OWN(norm), 0, 0, norms, "post",
      .about = "place of the layer norms: after each sum, or before each part", .part = PART_TRANSFORMER},
     {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0.1",
      .about = "dropout rate of embeddings and parts; of recurrent layers: of their inputs"},
