@@ -45,6 +45,8 @@ reads one.txt '^The (old|young|quiet|green|tired|golden|small|clever) (king|rive
 "$DAWN" $write --prompt 'ANNA:' --length 40 --temperature 0 >greedy.txt
 "$DAWN" $write --prompt 'ANNA:' --length 40 --top-k 1 --seed 9 >top.txt
 cmp greedy.txt top.txt
+[ -z "${EMULATED:-}" ] ||
+    "$EMULATED" infer gpt-char --device cuda --precision f32 --prompt 'ANNA:' --length 40 --temperature 0 | cmp - greedy.txt
 "$DAWN" $write --prompt '' --length 20 --json >told.json
 holds told.json 'o["prompt"] == "" and len(o["text"]) == 21 and o["seed"] == 0'
 "$DAWN" $write --prompt "$(head -c 150 one.txt)" --length 30 >long.txt # a prompt longer than a block

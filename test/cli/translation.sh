@@ -54,6 +54,8 @@ says 2 'search.beam' "$DAWN" infer multi30k --set search.beam=11
     'im schnee malt das junge pferd ein starkes fahrrad .' ]
 printf 'a red goose sees the quick cat .\r\nTHE CAT HEARS THE DOG .' | "$DAWN" infer multi30k --threads 1 --text - >told.txt
 printf 'eine rote gans sieht die schnelle katze .\ndie katze hört den hund .\n' | cmp - told.txt
+[ -z "${EMULATED:-}" ] || printf 'a red goose sees the quick cat .\nthe cat hears the dog .' |
+    "$EMULATED" infer multi30k --device cuda --precision f32 --text - | cmp - told.txt # the same search on an emulated GPU
 "$DAWN" infer multi30k --threads 1 --ask 'a dog' --json >told.json
 holds told.json 'o["question"] == "a dog" and o["answer"]'
 "$DAWN" infer multi30k --threads 1 --ask 'a dog sees the cat .' --attention map.svg 2>/dev/null >told.txt
