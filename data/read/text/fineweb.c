@@ -3,8 +3,8 @@
 // fineweb_val_000000.bin that the speedruns of GPT-2 read. The shards of a split are one row of tokens, in the order of their
 // numbers. The score is on the first 10,485,760 tokens of the validation.
 //
-// A piece is read when it is asked for (2 kB per sample), so no shard is ever whole in memory. Nobody publishes digests of the
-// shards: a digest here is the SHA-256 of the lines "SHA-256  NAME", and results on it count as custom.
+// A piece is read when it is asked for (2 kB per sample), so no shard is ever whole in memory. No digests of the published
+// shards were to be had: a digest here is the SHA-256 of the lines "SHA-256  NAME", and results on it count as custom.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +211,7 @@ static void fineweb_remark(struct dataset *ds, enum split split, struct text *in
 {
     const struct fineweb *f = ds->own;
     char count[TEXT_FIGURE];
-    text_add(into, "%s: %s tokens in %d shards, all of them GPT-2's; nobody publishes digests of the shards\n",
+    text_add(into, "%s: %s tokens in %d shards, all of them GPT-2's; there are no digests to compare the shards with\n",
              ds->facts.split_name[split], text_count(count, f->corpus.length[split]), f->shards[split]);
 }
 
