@@ -353,6 +353,7 @@ enum MHD_Result request_go_on(void *context, struct MHD_Connection *connection, 
         *count = 0;
         return MHD_YES;
     }
+    set_deadline(exchange, WRITE_MILLISECONDS, true);  // the client has sent all of it: a slow machine is not its fault
     if (strcmp(method, "POST") == 0) return answer_post(exchange);
     if (strcmp(method, "OPTIONS") == 0) return answer_options(exchange);
     return answer_get(exchange);

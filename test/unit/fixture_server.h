@@ -52,7 +52,7 @@ static inline void fixture_start(struct fixture_server *f, const struct server_s
     sshkey_id(store_key(f->store), fixture_board_key);
     struct server_settings own = more != NULL ? *more : (struct server_settings){0};
     own.listen = "127.0.0.1:0";
-    own.routes = route_table;
+    if (own.routes == NULL) own.routes = route_table;
     own.problem_page = page_problem;
     own.store = f->store;
     int listening;

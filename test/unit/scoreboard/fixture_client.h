@@ -28,6 +28,13 @@ SETUP(tear_down)
     return 0;
 }
 
+// Without an answer, or with another one, the test ends with it.
+#define assert_status(reply, wanted)                                                                                   \
+    do {                                                                                                               \
+        if ((reply)->status != (wanted))                                                                               \
+            fail_msg("status %d, not %d: %s", (reply)->status, wanted, (reply)->body.at ? (reply)->body.at : "no answer"); \
+    } while (0)
+
 static inline int status_of(const char *request)
 {
     struct reply reply;
