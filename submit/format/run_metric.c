@@ -35,6 +35,13 @@ double run_metric_shown(const struct run_metric *m, double value)
     return is_percent(m) ? 100 * value : value;
 }
 
+// "BLEU" in "bleu", "FD" in "fd-lenet84"; no unit is in every name.
+static bool is_in_name(const struct run_metric *m)
+{
+    size_t length = strlen(m->unit);
+    return length == 0 || (strncasecmp(m->unit, m->name, length) == 0 && strchr("-", m->name[length]) != NULL);
+}
+
 // `parts`: ten-thousandths of the value. Percent have two decimals of their own, other units four, or two from 10 on, rounded
 // up or down as the parts were.
 static char *write_parts(const struct run_metric *m, __int128 parts, bool up, char into[TEXT_FIGURE])
@@ -51,7 +58,7 @@ static char *write_parts(const struct run_metric *m, __int128 parts, bool up, ch
     size_t length = strnlen(figure, TEXT_FIGURE - 1), left = TEXT_FIGURE - 1 - length;
     memcpy(into, figure, length);
     into[length] = 0;
-    if (*m->unit == 0 || strcasecmp(m->unit, m->name) == 0) return into;
+    if (is_in_name(m)) return into;
     if (strlen(m->unit) + 1 > left) return into;  // the unit would be cut inside a letter
     if (!is_percent(m)) into[length++] = ' ';
     return memcpy(into + length, m->unit, strlen(m->unit) + 1), into;

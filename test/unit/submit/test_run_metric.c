@@ -8,7 +8,8 @@
 #include "test/unit/test.h"
 
 static const struct run_metric top5 = {"top5", "%", false, 50000}, f1 = {"f1", "", false, 0}, wer = {"wer", "%", true, 0},
-                               bleu = {"bleu", "BLEU", false, 0}, nats = {"loss", "nats", true, 0}, fid = {"fid", "", true, 0};
+                               bleu = {"bleu", "BLEU", false, 0}, nats = {"loss", "nats", true, 0}, fid = {"fid", "", true, 0},
+                               fd = {"fd-lenet84", "FD", true, 0};
 
 TEST(targets_are_met_to_the_last_item)
 {
@@ -34,7 +35,7 @@ TEST(scores_read_in_their_unit)
     } cases[] = {{&top5, 46999, "93.99%"}, {&top5, 50000, "100.00%"}, {&f1, 761299, "0.7612"}, {&wer, 57001, "5.71%"},
                  {&wer, 57000, "5.70%"}, {&bleu, 25319999, "25.31"}, {&bleu, 9999999, "9.9999"}, {&bleu, -25310001, "-25.32"},
                  {&nats, 3280001, "3.2801 nats"}, {&fid, 25310001, "25.32"}, {&fid, 10000000, "10.00"},
-                 {&fid, -25319999, "-25.31"}, {&f1, -1, "-0.0001"}, {&wer, -57001, "-5.70%"},
+                 {&fid, -25319999, "-25.31"}, {&fd, 27010000, "27.01"}, {&f1, -1, "-0.0001"}, {&wer, -57001, "-5.70%"},
                  {&f1, RUN_SCORE_NONE, "-"}};
     char text[TEXT_FIGURE];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
