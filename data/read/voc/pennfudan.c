@@ -56,7 +56,7 @@ static int read_mask(struct voc_set *set, struct voc_sample *s, struct text *lin
     if (rc < 0) return fail_prefix(rc, "each photograph in PNGImages requires its mask in PedMasks: ");
     rc = masks_parse(name, (const uint8_t *)bytes, count, &s->is, &s->labels);
     free(bytes);
-    return rc;
+    return voc_named(set, rc);
 }
 
 static int read_sample(struct voc_set *set, struct voc_sample *s, struct text *lines)
@@ -67,11 +67,11 @@ static int read_sample(struct voc_set *set, struct voc_sample *s, struct text *l
     snprintf(name, sizeof name, "PNGImages/%s.png", s->name);
     TRY(voc_read_file(set, name, lines, &bytes, &count));
     s->jpeg = (uint8_t *)bytes, s->bytes = (int64_t)count;
-    TRY(head_read(name, s->jpeg, count, &head));
+    TRY(voc_named(set, head_read(name, s->jpeg, count, &head)));
     TRY(read_mask(set, s, lines));
     if (head.width == s->is.width && head.height == s->is.height) return 0;
-    return fail(ERR_INPUT, "%s has %d x %d pixels, and its mask, PedMasks/%s_mask.png, %d x %d", name, head.width, head.height,
-                s->name, s->is.width, s->is.height);
+    return fail(ERR_INPUT, "%s/%s has %d x %d pixels, and its mask, PedMasks/%s_mask.png, %d x %d", set->folder, name,
+                head.width, head.height, s->name, s->is.width, s->is.height);
 }
 
 static bool is_photograph(const char *name)

@@ -90,6 +90,11 @@ int voc_read_file(const struct voc_set *set, const char *name, struct text *line
     return 0;
 }
 
+int voc_named(const struct voc_set *set, int rc)
+{
+    return rc < 0 ? fail_prefix(rc, "%s/", set->folder) : 0;
+}
+
 static int read_annotation(const struct dataset *ds, struct voc_sample *s, struct text *lines)
 {
     char *bytes = NULL, name[VOC_NAME + 32];
@@ -98,22 +103,27 @@ static int read_annotation(const struct dataset *ds, struct voc_sample *s, struc
     TRY(voc_read_file(ds->own, name, lines, &bytes, &count));
     int rc = voc_parse(name, bytes, count, ds->facts.class_names, &s->is);
     free(bytes);
-    return rc;
+    return voc_named(ds->own, rc);
+}
+
+static int check_picture(const char *name, const struct voc_sample *s)
+{
+    struct head head;
+    TRY(head_read(name, s->jpeg, (size_t)s->bytes, &head));
+    if (head.format != HEAD_JPEG) return fail(ERR_INPUT, "%s is no JPEG", name);
+    if (head.width == s->is.width && head.height == s->is.height) return 0;
+    return fail(ERR_INPUT, "%s has %d x %d pixels, and Annotations/%s.xml says %d x %d", name, head.width, head.height, s->name,
+                s->is.width, s->is.height);
 }
 
 static int read_picture(const struct dataset *ds, struct voc_sample *s, struct text *lines)
 {
-    struct head head;
     char *bytes = NULL, name[VOC_NAME + 32];
     size_t count;
     snprintf(name, sizeof name, "JPEGImages/%s.jpg", s->name);
     TRY(voc_read_file(ds->own, name, lines, &bytes, &count));
     s->jpeg = (uint8_t *)bytes, s->bytes = (int64_t)count;
-    TRY(head_read(name, s->jpeg, count, &head));
-    if (head.format != HEAD_JPEG) return fail(ERR_INPUT, "%s is no JPEG", name);
-    if (head.width == s->is.width && head.height == s->is.height) return 0;
-    return fail(ERR_INPUT, "%s has %d x %d pixels, and Annotations/%s.xml says %d x %d", name, head.width, head.height, s->name,
-                s->is.width, s->is.height);
+    return voc_named(ds->own, check_picture(name, s));
 }
 
 int voc_open_split(struct dataset *ds, enum split which, const char *list)
@@ -125,7 +135,7 @@ int voc_open_split(struct dataset *ds, enum split which, const char *list)
     char *bytes = NULL;
     size_t count = 0;
     int rc = voc_read_file(set, list, &lines, &bytes, &count);
-    if (rc == 0) rc = voc_parse_names(list, bytes, count, &names);
+    if (rc == 0) rc = voc_named(set, voc_parse_names(list, bytes, count, &names));
     split->sample = zalloc((size_t)(names.count + 1) * sizeof *split->sample);
     for (int64_t i = 0; i < names.count && rc == 0; i++) {
         struct voc_sample *s = &split->sample[split->count++];

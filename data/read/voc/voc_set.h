@@ -37,6 +37,8 @@ void voc_filled(struct dataset *);
 int voc_open_split(struct dataset *, enum split, const char *list) MUST_CHECK;
 // Reads FOLDER/NAME and adds the line of its digest.
 int voc_read_file(const struct voc_set *, const char *name, struct text *lines, char **bytes, size_t *count) MUST_CHECK;
+// Returns rc; a sentence about a file of the set begins with its name, and gets the folder of the set in front.
+int voc_named(const struct voc_set *, int rc) MUST_CHECK;
 
 // Members of struct kind.
 void voc_close(struct dataset *);

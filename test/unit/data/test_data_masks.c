@@ -130,16 +130,16 @@ TEST_WITH(wrong_files_are_named, set_up, leave)
     uint8_t photo[3 * HIGH * WIDE] = {0};
     make_files();
     put("pennfudan/PNGImages/PennPed00003.png", "no picture", 10);
-    assert_fails(dataset_open("pennfudan", folder, &ds), ERR_INPUT, "PNGImages/PennPed00003.png");
+    assert_fails(dataset_open("pennfudan", folder, &ds), ERR_INPUT, "pennfudan/PNGImages/PennPed00003.png");
     put_png("pennfudan/PNGImages/PennPed00003.png", photo, PNG_FORMAT_RGB);
     assert_fails(dataset_open("pennfudan", folder, &ds), ERR_IO, "PedMasks/PennPed00003_mask.png");
     put_png("pennfudan/PedMasks/PennPed00003_mask.png", photo, PNG_FORMAT_RGB);
-    assert_fails(dataset_open("pennfudan", folder, &ds), ERR_INPUT, "PedMasks/PennPed00003_mask.png is no grey PNG");
+    assert_fails(dataset_open("pennfudan", folder, &ds), ERR_INPUT, "pennfudan/PedMasks/PennPed00003_mask.png is no grey PNG");
     struct image other = {HIGH - 1, WIDE, photo};
     assert_int_equal(image_write_png(in("pennfudan/PNGImages/PennPed00003.png"), &other), 0);
     put_png("pennfudan/PedMasks/PennPed00003_mask.png", mask, PNG_FORMAT_GRAY);
     assert_fails(dataset_open("pennfudan", folder, &ds), ERR_INPUT,
-                 "PNGImages/PennPed00003.png has 6 x 4 pixels, and its mask, PedMasks/PennPed00003_mask.png, 6 x 5");
+                 "pennfudan/PNGImages/PennPed00003.png has 6 x 4 pixels, and its mask, PedMasks/PennPed00003_mask.png, 6 x 5");
 }
 
 // ---- for people

@@ -207,12 +207,14 @@ TEST_WITH(wrong_files_are_named, set_up, leave)
     put_text("bccd/Annotations/d.xml", ANNOTATION(""));
     assert_fails(dataset_open("bccd", folder, &ds), ERR_IO, "JPEGImages/d.jpg");
     put_text("bccd/JPEGImages/d.jpg", "no picture");
-    assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "JPEGImages/d.jpg");
+    assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "bccd/JPEGImages/d.jpg");
     put_jpeg("bccd/JPEGImages/d.jpg", &(struct jpeg_shape){.width = 64, .height = 50});
     assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT,
-                 "JPEGImages/d.jpg has 64 x 50 pixels, and Annotations/d.xml says 64 x 48");
+                 "bccd/JPEGImages/d.jpg has 64 x 50 pixels, and Annotations/d.xml says 64 x 48");
     put_text("bccd/Annotations/d.xml", ANNOTATION(OBJECT("cat", BOX(1, 2, 3, 4))));
-    assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "Annotations/d.xml:3: there is no class \"cat\"");
+    assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "bccd/Annotations/d.xml:3: there is no class \"cat\"");
+    put_text("bccd/ImageSets/Main/test.txt", "d d\n");
+    assert_fails(dataset_open("bccd", folder, &ds), ERR_INPUT, "bccd/ImageSets/Main/test.txt:1: ");
 }
 
 // ---- for people
