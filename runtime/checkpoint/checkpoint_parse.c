@@ -194,8 +194,8 @@ int checkpoint_parse(const char *where, const void *bytes, size_t count, struct 
     const unsigned char *at = bytes;
     uint64_t length = 0;
     if (count < LENGTH_BYTES)
-        return fail(ERR_INPUT, "%s has %zu bytes; a safetensors file begins with %d that give the length of its header",
-                    where, count, LENGTH_BYTES);
+        return fail(ERR_INPUT, "%s has %zu %s; a safetensors file begins with %d bytes that give the length of its header",
+                    where, count, count == 1 ? "byte" : "bytes", LENGTH_BYTES);
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) length = length << 8 | at[i];
     if (length > CHECKPOINT_HEADER_LIMIT)
         return fail(ERR_INPUT, "%s: the header is said to have %llu bytes, %zu are allowed; is it a safetensors file?",

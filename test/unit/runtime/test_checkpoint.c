@@ -129,6 +129,15 @@ TEST(test_bad_headers)
     }
 }
 
+TEST(test_short_files)
+{
+    struct safetensors_view view;
+    assert_int_equal(checkpoint_parse("one", "x", 1, &view), ERR_INPUT);
+    assert_said("one has 1 byte; a safetensors file begins with 8 bytes that");
+    assert_int_equal(checkpoint_parse("two", "xy", 2, &view), ERR_INPUT);
+    assert_said("two has 2 bytes;");
+}
+
 TEST(test_long_name)
 {
     char header[512], name[CHECKPOINT_NAME_LIMIT + 2];
