@@ -351,8 +351,7 @@ static int data_options(int argc, char **argv)
                                 more.at};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&more);
-    if (rc == OPTIONS_HELPED) return 0;
-    return rc < 0 ? rc : refuse_no_command();
+    return rc != 0 ? rc : refuse_no_command();
 }
 
 int cmd_data(int argc, char **argv)
@@ -362,9 +361,7 @@ int cmd_data(int argc, char **argv)
     const char *names[SUBS + 1] = {NULL};
     for (int i = 0; i < SUBS; i++) {
         names[i] = cmd_data_subs[i].name;
-        if (strcmp(argv[1], cmd_data_subs[i].name) != 0) continue;
-        int rc = cmd_data_subs[i].run(argc - 1, argv + 1);
-        return rc == OPTIONS_HELPED ? 0 : rc;
+        if (strcmp(argv[1], cmd_data_subs[i].name) == 0) return cmd_data_subs[i].run(argc - 1, argv + 1);
     }
     return fail_unknown(ERR_USAGE, "data command", argv[1], names, NULL);
 }

@@ -107,7 +107,7 @@ int cmd_audit(int argc, char **argv)
                 "  dawn-scoreboard audit 15 --uphold --by 'Ann Lee' \\\n    --reason 'the machine has 16 cores'",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (!drawn && (again.epochs > 0 || again.seconds > 0 || again.list || again.data != NULL || again.program != NULL))
         return fail(ERR_USAGE, "--epochs, --seconds, --list, --data and --dawn are for --drawn");
     if (drawn || again.replayed != NULL) return audit_what_is_drawn(argc, argv, db, &w, &again);

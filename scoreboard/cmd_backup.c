@@ -23,7 +23,7 @@ int cmd_backup(int argc, char **argv)
                 "its log: leave that file in place when you put a copy back.",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 2) return fail(ERR_USAGE, "backup needs the name of the new file");
     if (argc > 2) return fail(ERR_USAGE, "backup does not take \"%s\"", argv[2]);
     struct store *store;

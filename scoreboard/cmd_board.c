@@ -163,7 +163,7 @@ int cmd_board(int argc, char **argv)
                 "  dawn-scoreboard board ImageNet training-cost --format tsv",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 3) return fail(ERR_USAGE, "name the board: board TASK BOARD, for example: board cifar10 training-time");
     struct filter filter;
     TRY(read_filter(argv[1], argv[2], &a, &filter));

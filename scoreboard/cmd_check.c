@@ -40,7 +40,7 @@ int cmd_check(int argc, char **argv)
         .more = "Prints a line for each fault; exit status 1 if there is one.",
     };
     int rc = options_parse(&usage, &argc, argv), faults = 0;
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 1) return fail(ERR_USAGE, "check does not take \"%s\"", argv[1]);
     struct store *store = NULL;
     json_t *list = json ? json_array() : NULL;

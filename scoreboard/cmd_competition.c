@@ -156,6 +156,6 @@ int cmd_competition(int argc, char **argv)
                 "    --reason 'the deadline was wrong'",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     return run(&w, argc, argv);
 }

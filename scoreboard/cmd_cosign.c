@@ -70,7 +70,7 @@ int cmd_cosign(int argc, char **argv)
     struct note_witness witness;
     struct store *store;
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 1 && argc != 3) return fail(ERR_USAGE, "cosign takes a request and its answer, or neither");
     if (key == NULL) return fail(ERR_USAGE, "cosign needs --witness KEY, the key of the witness");
     TRY(note_read_witness(key, &witness));

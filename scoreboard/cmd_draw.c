@@ -79,7 +79,7 @@ int cmd_draw(int argc, char **argv)
                 "  dawn-scoreboard draw --by 'Ann Lee' --share 10 --again 1 --key SHA256:...",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 1) return fail(ERR_USAGE, "draw does not take \"%.60s\"", argv[1]);
     if (by == NULL && (share > 0 || again > 0 || keys.count > 0))
         return fail(ERR_USAGE, "new rules need --by NAME, the person who decides; it is shown to everybody");

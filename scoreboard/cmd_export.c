@@ -103,6 +103,6 @@ int cmd_export(int argc, char **argv)
                 "  dawn-scoreboard export site public --base https://ann.github.io/board",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     return export_named(argc, argv, db, base);
 }

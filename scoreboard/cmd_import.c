@@ -130,7 +130,7 @@ int cmd_import(int argc, char **argv)
                 "  dawn-scoreboard import records airbench.tsv",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc == 3 && strcmp(argv[1], "dawnbench") == 0) return import_archive(argv[2], db, origin, dry_run);
     if (argc == 3 && strcmp(argv[1], "records") == 0) return import_history(argv[2], db, origin, dry_run);
     return fail(ERR_USAGE, "name what to import: import dawnbench DIR, or import records FILE");

@@ -26,7 +26,7 @@ int cmd_revoke(int argc, char **argv)
         .more = "Example:\n  dawn-scoreboard revoke SHA256:... --reason 'the laptop was stolen'",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 2) return fail(ERR_USAGE, "revoke needs the fingerprint of a key: SHA256:...");
     if (argc > 2) return fail(ERR_USAGE, "revoke does not take \"%s\"", argv[2]);
     if (!sshkey_is_id(argv[1]))

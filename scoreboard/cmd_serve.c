@@ -146,7 +146,7 @@ int cmd_serve(int argc, char **argv)
     struct choice c;
     struct store *store;
     int listening, rc = read_choice(&argc, argv, &c);
-    if (rc != 0) return rc < 0 ? rc : 0;
+    if (rc != 0) return rc;
     const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions,
                                             .anew = c.anew};
     raise_limit(c.connections);

@@ -244,7 +244,7 @@ int cmd_keys(int argc, char **argv)
                 "  dawn submit --key ~/.ssh/other     sign with a key from elsewhere",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     TRY(check_words(argc, argv, &c));
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     if (strcmp(action, "new") == 0) return new_key(word != NULL ? word : FIRST_NAME);

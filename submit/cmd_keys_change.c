@@ -93,7 +93,7 @@ int cmd_keys_rotate(int argc, char **argv)
         .more = "Example:\n  dawn keys new second\n  dawn keys rotate second --key dawn --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 2) return fail(ERR_USAGE, "keys rotate needs the new key, named as \"dawn keys\" lists it");
     if (argc > 2) return fail(ERR_USAGE, "keys rotate takes one key, not also \"%s\"", argv[2]);
     TRY(handle_choose(r.given, r.handle));
@@ -143,7 +143,7 @@ int cmd_keys_revoke(int argc, char **argv)
         .more = "Example:\n  dawn keys revoke dawn --reason \"stolen laptop\" --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 2) return fail(ERR_USAGE, "keys revoke takes one key, not also \"%s\"", argv[2]);
     if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown with the key");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));

@@ -101,7 +101,7 @@ int cmd_object(int argc, char **argv)
         .more = "Example:\n  dawn object https://board.example/runs/12 --reason \"that machine has 16 cores\"",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 2) return fail(ERR_USAGE, "object needs a run: its address, or with --server its number or digest");
     if (argc > 2) return fail(ERR_USAGE, "object takes one run, not also \"%s\"", argv[2]);
     TRY(check_words(&o));

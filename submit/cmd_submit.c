@@ -522,7 +522,7 @@ int cmd_submit(int argc, char **argv)
                 "$SSL_CERT_FILE names a file of certificates to trust, as with curl.",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 2) return fail(ERR_USAGE, "submit takes one record, not also \"%s\"", argv[2]);
     if (argc > 1) c.db = argv[1];
     if (c.board_key != NULL && !sshkey_is_id(c.board_key))

@@ -378,7 +378,7 @@ int cmd_verify(int argc, char **argv)
                 "  dawn verify https://board.example/runs/12",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; \"dawn verify -h\" shows them");
     char id[SSHKEY_ID];
     if (wanted != NULL) TRY(find_key(wanted, id));

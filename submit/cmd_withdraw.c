@@ -168,7 +168,7 @@ int cmd_withdraw(int argc, char **argv)
         .more = "Example:\n  dawn withdraw 3 --reason \"a shared machine\" --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     TRY(operands(&t, "withdraw", argc, argv));
     if (t.reason == NULL) return fail(ERR_USAGE, "a withdrawal needs a reason: give --reason TEXT, which is shown with it");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_WITHDRAW], "reason", t.reason));
@@ -194,7 +194,7 @@ int cmd_amend(int argc, char **argv)
         .more = "Example:\n  dawn amend 3 --code-url https://code.example --server https://board.example",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     TRY(operands(&t, "amend", argc, argv));
     if (t.team == NULL && t.note == NULL && t.code_url == NULL && t.tags.count == 0 && !t.no_tags)
         return fail(ERR_USAGE, "nothing to change: give --team, --note, --code-url or --tag");

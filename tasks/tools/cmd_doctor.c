@@ -250,7 +250,7 @@ int cmd_doctor(int argc, char **argv)
         "doctor", "[OPTIONS]", "Shows what this machine and this build can do, and how to repair what does not work.",
         options, "Exit status: 0 ready to train, 1 something is broken (not: missing or busy).\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 1) return fail(ERR_USAGE, "takes no operand; got \"%.60s\"", argv[1]);
     struct device *device;
     rc = device_open(a.device, (int)a.threads, &device);

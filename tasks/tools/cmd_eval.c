@@ -54,7 +54,7 @@ int cmd_eval(int argc, char **argv)
                                 "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n"};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 2)
         return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu, coco, wer, frechet or baselines");
     TRY(find_judge(argv[1], &judge));

@@ -66,7 +66,7 @@ int cmd_eval_baselines(int argc, char **argv)
                                 "of the characters that follow others. A network is worth what it scores beyond that.", options,
                                 "Example:\n  dawn eval baselines gpt-char\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 2) return fail(ERR_USAGE, "expected one task, such as gpt-char");
     TRY(choose(&choose_from, argv[1], &chosen));
     TRY(check_task(chosen.task));

@@ -66,7 +66,7 @@ int cmd_eval_bleu(int argc, char **argv)
         "Examples:\n  dawn eval bleu test.de mine.de\n  dawn eval bleu test.tok.de mine.tok.de --tokenize none --lowercase\n",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 3) return fail(ERR_USAGE, "expected a file of references and a file of translations");
     if (argc > 3) return fail(ERR_USAGE, "eval bleu does not take \"%.60s\"", argv[3]);
     while (rules->words < BLEU_T2T && strcmp(WORDS[rules->words], tokenize) != 0) rules->words++;

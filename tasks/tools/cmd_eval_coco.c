@@ -62,7 +62,7 @@ int cmd_eval_coco(int argc, char **argv)
         "  dawn eval coco instances_val2017.json masks.json --segm --json\n",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 3) return fail(ERR_USAGE, "expected a file with the truth and a file with results");
     if (argc > 3) return fail(ERR_USAGE, "eval coco does not take \"%.60s\"", argv[3]);
     struct coco coco = {0};

@@ -77,7 +77,7 @@ int cmd_eval_frechet(int argc, char **argv)
         "Example:\n  dawn eval frechet real.npy generated.npy --json\n",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 3) return fail(ERR_USAGE, "expected two files with features of samples");
     if (argc > 3) return fail(ERR_USAGE, "eval frechet does not take \"%.60s\"", argv[3]);
     return compare_files((const char *const[]){argv[1], argv[2]}, json);

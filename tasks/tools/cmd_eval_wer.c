@@ -97,7 +97,7 @@ int cmd_eval_wer(int argc, char **argv)
         "Examples:\n  dawn eval wer test.txt mine.txt\n  dawn eval wer test.txt mine.txt --spaces --json\n",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc < 3) return fail(ERR_USAGE, "expected a file of references and a file of hypotheses");
     if (argc > 3) return fail(ERR_USAGE, "eval wer does not take \"%.60s\"", argv[3]);
     scored.path = (const char *const[]){argv[1], argv[2]};

@@ -245,7 +245,7 @@ static int list_all(void)
 int cmd_models(int argc, char **argv)
 {
     int rc = options_parse(&USAGE, &argc, argv);
-    if (rc != 0) return rc < 0 ? rc : 0;
+    if (rc != 0) return rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one task or model; \"%.60s\" is one too many", argv[2]);
     if (argc == 1) return as_json ? print_models_json(NULL) : list_all();
     const char *names[NAMES_MAX + 1] = {0};

@@ -55,7 +55,7 @@ static int add_price(void *to, const struct price *p)
 int cmd_prices(int argc, char **argv)
 {
     int rc = options_parse(&USAGE, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one name; \"%.60s\" is one too many", argv[2]);
     if (as_csv && as_json) return fail(ERR_USAGE, "--csv and --json exclude each other");
     struct listing listing = {.part = argc > 1 ? argv[1] : "", .rows = json_array()};

@@ -128,7 +128,7 @@ int cmd_recipe(int argc, char **argv)
 {
     file = model = NULL, set.count = 0, keys = canonical = false;
     int rc = options_parse(&USAGE, &argc, argv);
-    if (rc != 0) return rc < 0 ? rc : 0;
+    if (rc != 0) return rc;
     if (argc == 1 && !file && !keys) {
         if (set.count) return fail(ERR_USAGE, "--set needs a recipe to change: \"dawn recipe NAME --set %s\"", set.word[0]);
         if (model || canonical)

@@ -165,7 +165,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         "  dawn train cifar10 --ticket https://board.example\n"
         "  mpirun -n 4 dawn train cifar10\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     a.labels.tags = a.tags.word, a.labels.tag_count = a.tags.count;
     TRY(labels_check(&a.labels));
     if (a.resume && argc == 1) return resume_run(&a);

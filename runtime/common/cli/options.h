@@ -31,7 +31,8 @@ struct usage {
 
 // Takes the options out of argv and leaves the operands, argv[0] first. Accepts "--name=value", "--name value" and
 // unambiguous beginnings of names, anywhere before "--". Returns 0; ERR_USAGE with a sentence that names the nearest option;
-// or OPTIONS_HELPED after -h or --help printed the help to standard output.
+// or OPTIONS_HELPED after -h or --help printed the help to standard output. A command returns any but 0 as it is: main's exit
+// status is then 0 for OPTIONS_HELPED.
 enum { OPTIONS_HELPED = 1 };
 int options_parse(const struct usage *, int *argc, char **argv) MUST_CHECK;
 

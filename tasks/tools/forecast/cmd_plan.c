@@ -406,7 +406,7 @@ int cmd_plan(int argc, char **argv)
         "  dawn plan cifar10 --model resnet9 --no-measure --nodes\n"
         "  dawn plan imagenet --on h200 --gpus 8 --decode 40000\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 2) return task_wanted("");
     if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode need --on");
     if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode must be a number of samples per second, at least 0; got %g", a.decode);

@@ -573,7 +573,7 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n"
                                 "  dawn infer connect4 --play\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 3) return fail(ERR_USAGE, "expected a task and one file at most; \"%.60s\" is one too many", argv[3]);
     a.task = argc >= 2 ? argv[1] : NULL;
     a.picture = argc == 3 ? argv[2] : NULL;

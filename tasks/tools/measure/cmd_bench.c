@@ -428,7 +428,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         "  dawn bench cifar10 --scaling 1,2,4\n"
         "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     program_status_show(a->quiet ? PROGRAM_STATUS_NONE : PROGRAM_STATUS_LINES);
     if (a->list && argc == 1) return bench_list(a);
     if (a->list) return fail(ERR_USAGE, "--list takes no task");

@@ -214,7 +214,7 @@ int cmd_record(int argc, char **argv)
         "  dawn record --tensorboard runs --score val/accuracy -- python train.py\n"
         "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (a.module) return print_module(argc);
     a.labels.tags = a.tags.word, a.labels.tag_count = a.tags.count;
     TRY(labels_check(&a.labels));

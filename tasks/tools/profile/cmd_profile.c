@@ -112,7 +112,7 @@ int cmd_profile(int argc, char **argv)
         "  dawn profile imagenette --trace step.json\n"
         "  dawn profile squad-split --batch 8 --precision f32 --rows 40\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 2) return task_wanted("");
     struct profiled p = {.a = &a};
     TRY(choose(&a.choose, argv[1], &p.chosen));

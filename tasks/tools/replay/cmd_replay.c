@@ -265,7 +265,7 @@ int cmd_replay(int argc, char **argv)
     };
     struct original original;
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc != 2) return fail(ERR_USAGE, "replay takes one run, address or file; \"dawn replay -h\" shows them");
     rc = original_open(argv[1], c.database, &original);
     if (rc == 0) rc = train_again(&c, &original);

@@ -65,7 +65,7 @@ int cmd_report(int argc, char **argv)
         "  dawn report other.db -o throughput.md\n"
         "  dawn report --picture map.svg\n"};
     int rc = options_parse(&usage, &argc, argv);
-    if (rc) return rc > 0 ? 0 : rc;
+    if (rc != 0) return rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one file; \"%.60s\" is one too many", argv[2]);
     TRY(choose_form(format, to, &form));
     if (pictures.files.count > 0 && form != SHEET_HTML) return fail(ERR_USAGE, "--picture is for HTML: %s has none", forms[form]);

@@ -506,7 +506,7 @@ int cmd_results(int argc, char **argv)
                 "MLPerf's checker knows no other name for it; init_start names the task.",
     };
     int rc = options_parse(&usage, &argc, argv);
-    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (rc != 0) return rc;
     char show[] = "show", *words[] = {argv[0], show, argc > 1 ? argv[1] : NULL, NULL};
     if (argc == 2 && is_run(argv[1])) argc = 3, argv = words;
     TRY(check_words(argc, argv, &c));
