@@ -86,9 +86,9 @@ TEST(test_measure)
 
 // ---- peaks of a machine on which other programs run at first
 
-// The cpu device with invented times: 20 GFLOP/s and 20 GB/s; while `busy`, a twentieth. It is busy until a copy follows a
-// product.
-static const double RATE = 20e9;
+// The cpu device with invented times: 1 GFLOP/s and 1 GB/s, so that sizes stay small enough for an emulator within the second
+// that device_measure takes for later tries; while `busy`, a twentieth. It is busy until a copy follows a product.
+static const double RATE = 1e9;
 static bool multiplied, busy;
 static int (*compile_on_cpu)(struct device *, const struct plan *, void *, struct program **);
 static struct {
