@@ -306,7 +306,7 @@ demo:  ## install what is missing, build, train on synthetic images, submit the 
 	@DAWN=./$(PROGRAM) BOARD=./$(BOARD) test/demo.sh
 
 # What no sanitizer sees more in: rules on sources, reports of ptxas, make, and a script that waits for programs that pretend.
-UNSEEN := lint $(patsubst %,test/cli/%.sh,cuda_budget documents gpu_first make runner)
+UNSEEN := lint $(patsubst %,test/cli/%.sh,bench_isa cuda_budget documents gpu_first make runner)
 check:  ## build and run every test (SAN=address,undefined: under the sanitizers, what runs our programs)
 	@$(MAKE) --no-print-directory deps
 	@test/deps.sh test

@@ -3,30 +3,38 @@
 # isa.sh [LEVEL[,LEVEL..] [STEP[,STEP..]]]: the training steps of the tasks at each instruction set that this processor has, as a
 # table in Markdown: samples per second of DAWN and, with $PEER, of PyTorch. make bench-isa runs it; it is not a test.
 #
-#   LEVEL      base, avx2, avx512 (without bf16), native; default: all that this processor has
+#   LEVEL      native, avx512 (without bf16), avx2, base; default: all that this processor has, in this order
 #   STEP       cifar10-24, cifar10-28, cifar10-32, resnet18, minilm, fastfusionnet; default: all
 #   $PEER      a Python with PyTorch, for torch_convnets.py, torch_encoder.py and torch_fusion.py (none: no column)
 #   $DAWN      the program (./dawn of this checkout)
 #   $THREADS   2
+#   $MINUTES   14: then it ends, and standard error names the rows that are left
 #
 # A level limits both DAWN's loops (DAWN_ISA) and oneDNN (ONEDNN_MAX_CPU_ISA), and PyTorch's own loops (ATEN_CPU_CAPABILITY);
 # PyTorch's SSE level is called "default". Both sides run in turn, never at a time, in the precision that DAWN chooses at that
 # level. A side that fails is "-", and its error goes to standard error. DAWN: noise of the data's shape, the recipe of the
-# task, three repeats within 10 s. PyTorch: the shortest of three steps after one (its encoder: processor time per thread).
+# task, three repeats within 6 s. PyTorch: the shortest of three steps after one (its encoder: processor time per thread).
 set -u
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dawn=${DAWN:-$root/dawn} threads=${THREADS:-2}
+end=$((SECONDS + 60 * ${MINUTES:-14}))
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 machine_levels() {
     local flags
     flags=" $(grep -m 1 '^flags' /proc/cpuinfo) "
-    [[ $flags == *' sse4_1 '* ]] && printf 'base '
-    [[ $flags == *' avx2 '* && $flags == *' fma '* ]] && printf 'avx2 '
-    [[ $flags == *' avx512bw '* && $flags == *' avx512vl '* && $flags == *' avx512dq '* ]] && printf 'avx512 '
     echo native
+    [[ $flags == *' avx512bw '* && $flags == *' avx512vl '* && $flags == *' avx512dq '* ]] && echo avx512
+    [[ $flags == *' avx2 '* && $flags == *' fma '* ]] && echo avx2
+    [[ $flags == *' sse4_1 '* ]] && echo base
+}
+
+limited() { # LEVEL COMMAND...: under the limits of the level, until the time is over
+    [ "$SECONDS" -lt "$end" ] || { echo 'the time is over' >&2; return 1; }
+    # shellcheck disable=SC2046 # a list of words
+    timeout "$((end - SECONDS))" env $(limits "$1") "${@:2}"
 }
 
 limits() { # LEVEL: the variables that limit both sides to it
@@ -50,9 +58,9 @@ options() { # STEP: the operands of dawn bench
 }
 
 ours() { # LEVEL STEP: samples per second and precision, or "- -"
-    # shellcheck disable=SC2046 # lists of words
-    if env $(limits "$1") "$dawn" bench $(options "$2") --fake --no-record --no-measure --json --quiet --threads "$threads" \
-        --repeats 3 --seconds 10 >"$work/json" 2>"$work/err"; then
+    # shellcheck disable=SC2046 # a list of words
+    if limited "$1" "$dawn" bench $(options "$2") --fake --no-record --no-measure --json --quiet --threads "$threads" \
+        --repeats 3 --seconds 6 >"$work/json" 2>"$work/err"; then
         python3 -c 'import json, sys
 from statistics import median
 d = json.load(open(sys.argv[1]))
@@ -71,9 +79,10 @@ peer() { # LEVEL STEP PRECISION: samples per second, or "-"
     minilm) run="torch_encoder.py minilm 32 256 $3 6 $threads" ;;
     fastfusionnet) run="torch_fusion.py fastfusionnet 32 288 $3 $threads" ;;
     esac
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    if env $(limits "$1") "$PEER" "$root/test/bench/"$run >"$work/said" 2>"$work/err"; then
-        awk -v batch="$(echo "$run" | cut -d ' ' -f 3)" 'END { printf "%.4g\n", batch / $(NF - 1) }' "$work/said"
+    # shellcheck disable=SC2086 # a list of words
+    if limited "$1" "$PEER" "$root/test/bench/"$run >"$work/said" 2>"$work/err"; then
+        # "..., 2 threads: 3.456 s", perhaps with the time of the processor after it
+        sed 's/.*: //' "$work/said" | awk -v batch="$(echo "$run" | cut -d ' ' -f 3)" 'END { printf "%.4g\n", batch / $1 }'
     else
         cat "$work/err" >&2
         echo -
@@ -82,6 +91,7 @@ peer() { # LEVEL STEP PRECISION: samples per second, or "-"
 
 row() { # LEVEL STEP
     local rate precision theirs='-'
+    [ "$SECONDS" -lt "$end" ] || { echo "isa.sh: no time was left for $1 $2 (MINUTES)" >&2; return; }
     read -r rate precision < <(ours "$1" "$2")
     [ -z "${PEER:-}" ] || [ "$precision" = - ] || theirs=$(peer "$1" "$2" "$precision")
     printf '| %s | %s | %s | %s |' "$1" "$2" "$precision" "$rate"
