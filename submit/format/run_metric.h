@@ -12,8 +12,8 @@ enum { RUN_METRICS_MAX = 8, RUN_LOSSES_MAX = 8 };
 #define RUN_SCORE_NONE INT64_MIN  // not evaluated
 
 struct run_metric {
-    const char *name, *unit;  // "top5"; "%": shown times 100; "" or another unit: shown as it is. A unit with
-                              // which the name begins ("BLEU" of "bleu") is not written, because the name stands next to each figure
+    const char *name, *unit;  // "top5"; "%": shown times 100; "" or another unit: shown as it is. A unit with which
+                              // the name begins ("BLEU" of "bleu") is not written: the name stands next to each figure
     bool lower_is_better;
     int64_t items;            // N of a count; 0: a value in millionths
 };
