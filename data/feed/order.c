@@ -288,22 +288,33 @@ bool order_is_fixed(const struct order_choice *c)
     return c->kind == ORDER_FILE || c->kind == ORDER_STREAMS;
 }
 
+static bool order_shuffles(const struct order *o, uint32_t epoch)
+{
+    return !order_is_fixed(&o->choice) && (o->ascending == NULL || epoch > 0);
+}
+
+void order_draw_batches(struct order *o, uint64_t seed, uint32_t epoch)
+{
+    BUG_IF(!order_has_lengths(o));
+    if (o->choice.buckets == 1) return;
+    order_cut(o);  // a shuffle starts from the same list, independent of earlier draws
+    if (order_shuffles(o, epoch)) order_shuffle_batches(o, seed, epoch);
+}
+
 void order_draw(struct order *o, uint64_t seed, uint32_t epoch, int bucket)
 {
-    bool shuffles = !order_is_fixed(&o->choice) && (o->ascending == NULL || epoch > 0);
     if (o->page != NULL) {
         order_draw_pages(o, seed, epoch);
     } else {
         for (int64_t i = 0; i < o->choice.count; i++) o->sample[i] = o->ascending && epoch == 0 ? o->ascending[i] : (int32_t)i;
         if (o->choice.kind == ORDER_STREAMS) order_draw_streams(o);
-        if (shuffles) order_shuffle(o->sample, 0, o->choice.count, seed, epoch);
+        if (order_shuffles(o, epoch)) order_shuffle(o->sample, 0, o->choice.count, seed, epoch);
     }
-    if (!order_has_lengths(o)) {
-        BUG_IF(bucket < 0 || bucket >= o->choice.buckets);
-        for (int64_t i = 0; i < o->batches; i++) o->batch[i].bucket = bucket;
-    } else if (o->choice.buckets > 1) {
-        order_sort_samples(o);
-        order_cut(o);  // a shuffle starts from the same list, independent of earlier draws
-        if (shuffles) order_shuffle_batches(o, seed, epoch);
+    if (order_has_lengths(o)) {
+        if (o->choice.buckets > 1) order_sort_samples(o);
+        order_draw_batches(o, seed, epoch);
+        return;
     }
+    BUG_IF(bucket < 0 || bucket >= o->choice.buckets);
+    for (int64_t i = 0; i < o->batches; i++) o->batch[i].bucket = bucket;
 }

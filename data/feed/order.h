@@ -60,6 +60,8 @@ int order_new(const struct order_choice *, struct order **) MUST_CHECK;
 void order_free(struct order *);  // NULL is fine
 int64_t order_batches(const struct order *);
 void order_draw(struct order *, uint64_t seed, uint32_t epoch, int bucket);  // `bucket` is used only without lengths
+// With lengths: the batches as order_draw lists them, without their samples. For those who only count buckets.
+void order_draw_batches(struct order *, uint64_t seed, uint32_t epoch);
 struct order_batch order_batch(const struct order *, int64_t batch);         // of the last drawn epoch
 int64_t order_all_batches(const struct order *);                             // of all processes, not cut
 struct order_batch order_all_batch(const struct order *, int64_t batch);

@@ -34,7 +34,7 @@ static void take_batch(struct walking *w, int feed)
     uint32_t epoch = (uint32_t)((w->taken[feed] - 1) / supply_batches(s));
     int *bucket = &w->bucket[feed];
     if (c->order.lengths && c->order.buckets > 1) {
-        if (number == 0) order_draw(s->order, 0, epoch, 0);
+        if (number == 0) order_draw_batches(s->order, 0, epoch);
         *bucket = order_batch(s->order, number).bucket;
     } else if (c->bucket_of_epoch) {
         *bucket = c->bucket_of_epoch(c->context, epoch);

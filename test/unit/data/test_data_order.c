@@ -136,6 +136,11 @@ TEST_WITH(buckets_do_not_mix, set_up, leave)
         assert_memory_equal(&x, &y, offsetof(struct order_batch, bucket) + sizeof x.bucket);
     }
     order_draw(other, 12, 3, 0);
+    order_draw_batches(o, 12, 3);  // the same batches without the samples
+    for (int64_t b = 0; b < batches; b++) {
+        struct order_batch x = order_batch(o, b), y = order_batch(other, b);
+        assert_memory_equal(&x, &y, offsetof(struct order_batch, bucket) + sizeof x.bucket);
+    }
     assert_memory_not_equal(order_samples(other), order_samples(o), N * sizeof(int32_t));
     order_free(other);
     order_free(o);
