@@ -129,7 +129,8 @@ int checkpoint_open(const char *path, struct checkpoint **into)
     struct safetensors_view view;
     *into = NULL;
     TRY(file_read(path, CHECKPOINT_FILE_LIMIT, &bytes, &count));
-    int rc = checkpoint_parse(path, bytes, count, &view);
+    int rc = checkpoint_is_pth(bytes, count) ? checkpoint_parse_pth(path, bytes, count, &view)
+                                             : checkpoint_parse(path, bytes, count, &view);
     if (rc < 0) {
         free(bytes);
         return rc;

@@ -69,6 +69,9 @@ struct safetensors_view {
 };
 // On success the view borrows `bytes`, and checkpoint_view_free ends it; on failure there is nothing to free.
 int checkpoint_parse(const char *where, const void *bytes, size_t count, struct safetensors_view *) MUST_CHECK;
+// The same of files that torch.save wrote before PyTorch 1.6, whose tensors may share bytes. checkpoint_open takes both forms.
+bool checkpoint_is_pth(const void *bytes, size_t count);
+int checkpoint_parse_pth(const char *where, const void *bytes, size_t count, struct safetensors_view *) MUST_CHECK;
 void checkpoint_view_free(struct safetensors_view *);
 const char *checkpoint_type_name(enum dtype);  // as the format spells it: "F32"
 size_t checkpoint_type_size(enum dtype);       // in bytes

@@ -15,3 +15,5 @@ static inline bool checkpoint_has(const struct slot *slot)
 {
     return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
 }
+
+int checkpoint_check_name(const char *where, const char *name) MUST_CHECK;  // of a tensor

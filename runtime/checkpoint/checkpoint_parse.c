@@ -3,7 +3,7 @@
 // cover the data exactly once, in order, without a gap. Cost: one record a tensor and, while it runs, the JSON library's tree
 // of the header. A malicious header makes that tree up to eighty times as large (measured: 1.2 GB for 16 MiB of empty
 // objects), so the header has its own limit.
-#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/checkpoint_inside.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ size_t checkpoint_type_size(enum dtype t)
 }
 
 // Names are printed in sentences on terminals, so they must not have control characters (C0, DEL, or C1 as UTF-8).
-static int check_name(const char *where, const char *name)
+int checkpoint_check_name(const char *where, const char *name)
 {
     if (!*name) return fail(ERR_INPUT, "%s: a tensor has an empty name", where);
     if (strlen(name) > CHECKPOINT_NAME_LIMIT)
@@ -52,7 +52,7 @@ static int read_type(const char *where, const char *name, json_t *entry, enum dt
             return 0;
         }
     }
-    if (check_name(where, type) < 0 || strlen(type) > 16)
+    if (checkpoint_check_name(where, type) < 0 || strlen(type) > 16)
         return fail(ERR_INPUT, "%s: tensor \"%s\" has an unknown dtype", where, name);
     return fail(ERR_INPUT, "%s: tensor \"%s\" has the dtype %s, which is not known here", where, name, type);
 }
@@ -105,7 +105,7 @@ static int read_offsets(const char *where, const char *name, json_t *entry, size
 static int read_tensor(const char *where, const char *name, json_t *entry, const char *data, size_t data_bytes,
                        struct arena *arena, struct safetensor *t)
 {
-    TRY(check_name(where, name));
+    TRY(checkpoint_check_name(where, name));
     // A fourth key could change the meaning of the other three.
     if (json_object_size(entry) != 3)
         return fail(ERR_INPUT, "%s: tensor \"%s\" is not described by dtype, shape and data_offsets alone", where,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/rng.h"
@@ -14,71 +15,70 @@
 
 enum { INPUT = 32, WINDOW = 5, AREA = WINDOW * WINDOW, C1 = 6, C1_ROOM = 8, C3 = 16, C5 = 120, F6 = LENET_FEATURES };
 enum { DRAWN_SEED = 19981106 };
-enum { P2 = (INPUT - WINDOW + 1) / 2, P4 = (P2 - WINDOW + 1) / 2, FLAT = P4 * P4 * C3 };
+enum { P2 = (INPUT - WINDOW + 1) / 2, P4 = (P2 - WINDOW + 1) / 2, P4_ALL = P4 * P4 * C3 };
 #define INLINE static inline __attribute__((always_inline))
 
 struct lenet {  // weights by input, then output; c1 has two outputs of zeros, so that vectors are whole
-    float c1[AREA * C1_ROOM], c1_bias[C1_ROOM], c3[AREA * C1_ROOM * C3], c3_bias[C3], c5[FLAT * C5], c5_bias[C5];
+    float c1[AREA * C1_ROOM], c1_bias[C1_ROOM], c3[AREA * C1_ROOM * C3], c3_bias[C3], c5[P4_ALL * C5], c5_bias[C5];
     float f6[C5 * F6], f6_bias[F6], f7[F6 * LENET_LABELS], f7_bias[LENET_LABELS];
 };
 
-// ---- the file: a pickle of PyTorch's first form, in which the tensors lie one after the other
+// ---- the file
 
 static const char published[] = "e4bed3817dd7723c605580e7b7393538a5dfc3508aacc4890b07e7f07c16bebf";
-enum { FILE_BYTES = 248652 };
-enum { AT_C3 = 1756, AT_C3_BIAS = 11364, AT_F7 = 11436, AT_F7_BIAS = 14804, AT_C5 = 14852, AT_C5_BIAS = 206860, AT_F6 = 207348,
-       AT_F6_BIAS = 247676, AT_C1 = 248020, AT_C1_BIAS = 248628 };
 
 struct weights {  // of a layer, [out, in, window] in the file and [window, room, step] here
-    int64_t at, out, in, window, room, step;
+    const char *name;
+    int64_t out, in, window, room, step;
     float *into;
 };
 
-static float weight_at(const char *bytes, int64_t at)
+static void take_weights(const struct safetensor *t, const struct weights *w)
 {
-    const unsigned char *b = (const unsigned char *)bytes + at;
-    const uint32_t bits = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void take_weights(const char *bytes, const struct weights *w)
-{
+    const char *from = t->bytes;
     for (int64_t k = 0; k < w->out; k++)
         for (int64_t c = 0; c < w->in; c++)
             for (int64_t i = 0; i < w->window; i++)
-                w->into[(i * w->room + c) * w->step + k] = weight_at(bytes, w->at + 4 * ((k * w->in + c) * w->window + i));
+                memcpy(&w->into[(i * w->room + c) * w->step + k], from + 4 * ((k * w->in + c) * w->window + i), 4);
 }
 
-static void take_all(const char *bytes, struct lenet *n)
+static void take_all(const struct safetensors_view *view, struct lenet *n)
 {
     const struct weights all[] = {
-        {AT_C1, C1, 1, AREA, 1, C1_ROOM, n->c1}, {AT_C1_BIAS, C1, 1, 1, 1, C1_ROOM, n->c1_bias},
-        {AT_C3, C3, C1, AREA, C1_ROOM, C3, n->c3}, {AT_C3_BIAS, C3, 1, 1, 1, C3, n->c3_bias},
-        {AT_C5, C5, C3, AREA, C3, C5, n->c5}, {AT_C5_BIAS, C5, 1, 1, 1, C5, n->c5_bias},
-        {AT_F6, F6, C5, 1, C5, F6, n->f6}, {AT_F6_BIAS, F6, 1, 1, 1, F6, n->f6_bias},
-        {AT_F7, LENET_LABELS, F6, 1, F6, LENET_LABELS, n->f7}, {AT_F7_BIAS, LENET_LABELS, 1, 1, 1, LENET_LABELS, n->f7_bias},
+        {"convnet.c1.weight", C1, 1, AREA, 1, C1_ROOM, n->c1}, {"convnet.c1.bias", C1, 1, 1, 1, C1_ROOM, n->c1_bias},
+        {"convnet.c3.weight", C3, C1, AREA, C1_ROOM, C3, n->c3}, {"convnet.c3.bias", C3, 1, 1, 1, C3, n->c3_bias},
+        {"convnet.c5.weight", C5, C3, AREA, C3, C5, n->c5}, {"convnet.c5.bias", C5, 1, 1, 1, C5, n->c5_bias},
+        {"fc.f6.weight", F6, C5, 1, C5, F6, n->f6}, {"fc.f6.bias", F6, 1, 1, 1, F6, n->f6_bias},
+        {"fc.f7.weight", LENET_LABELS, F6, 1, F6, LENET_LABELS, n->f7},
+        {"fc.f7.bias", LENET_LABELS, 1, 1, 1, LENET_LABELS, n->f7_bias},
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) take_weights(bytes, &all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct weights *w = &all[i];
+        int at = 0;
+        while (at < view->tensors && strcmp(view->tensor[at].name, w->name) != 0) at++;
+        BUG_IF(at == view->tensors || view->tensor[at].size != 4 * (size_t)(w->out * w->in * w->window));
+        take_weights(&view->tensor[at], w);
+    }
 }
 
 int lenet_open(const char *path, struct lenet **into)
 {
     char *bytes, hex[DIGEST_HEX];
     size_t count;
+    struct safetensors_view view;
     *into = NULL;
     TRY(file_read(path, 1 << 24, &bytes, &count));
     digest_bytes(bytes, count, hex);
-    if (strcmp(hex, published) != 0) {
-        free(bytes);
-        return fail(ERR_INPUT, "%s has SHA-256 %s; the network that scores has %s", path, hex, published);
+    int rc = strcmp(hex, published) == 0
+                 ? checkpoint_parse_pth(path, bytes, count, &view)
+                 : fail(ERR_INPUT, "%s has SHA-256 %s; the network that scores has %s", path, hex, published);
+    if (rc == 0) {
+        *into = zalloc(sizeof **into);
+        take_all(&view, *into);
+        checkpoint_view_free(&view);
     }
-    BUG_IF(count != FILE_BYTES);
-    *into = zalloc(sizeof **into);
-    take_all(bytes, *into);
     free(bytes);
-    return 0;
+    return rc;
 }
 
 static void draw_layer(uint32_t layer, float *into, int64_t in, int64_t out, int64_t used)
@@ -96,7 +96,7 @@ struct lenet *lenet_draw(void)
     struct lenet *n = zalloc(sizeof *n);
     draw_layer(1, n->c1, AREA, C1_ROOM, C1);
     draw_layer(2, n->c3, AREA * C1_ROOM, C3, C3);
-    draw_layer(3, n->c5, FLAT, C5, C5);
+    draw_layer(3, n->c5, P4_ALL, C5, C5);
     draw_layer(4, n->f6, C5, F6, F6);
     draw_layer(5, n->f7, F6, LENET_LABELS, LENET_LABELS);
     return n;
@@ -176,14 +176,14 @@ static void add_features(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct featuring *f = context;
     const struct lenet *n = f->net;
-    float input[INPUT * INPUT], p2[P2 * P2 * C1_ROOM], p4[FLAT], c5[C5];
+    float input[INPUT * INPUT], p2[P2 * P2 * C1_ROOM], p4[P4_ALL], c5[C5];
     (void)thread;
     for (int64_t i = begin; i < end; i++) {
         float *to = f->features + i * F6;
         resize_picture(f->pictures + i * LENET_PICTURE, input);
         convolve_and_pool(input, INPUT, 1, (struct layer){n->c1, n->c1_bias}, C1_ROOM, p2);
         convolve_and_pool(p2, P2, C1_ROOM, (struct layer){n->c3, n->c3_bias}, C3, p4);
-        multiply(p4, FLAT, (struct layer){n->c5, n->c5_bias}, C5, c5);
+        multiply(p4, P4_ALL, (struct layer){n->c5, n->c5_bias}, C5, c5);
         for (int k = 0; k < C5; k++) c5[k] = element_tanh(c5[k]);
         multiply(c5, C5, (struct layer){n->f6, n->f6_bias}, F6, to);
         for (int k = 0; k < F6; k++) to[k] = element_tanh(to[k]);
