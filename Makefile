@@ -154,7 +154,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
 # With SAN: oneDNN 2.6 reads one element past a table of its own when it builds a convolution for AMX, where the sanitizers' allocator may
 # end the memory. DAWN's own tiles stay. On a busy machine two long scenarios need more than ten minutes there.
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 bench-fid \
 	install uninstall deb release clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -449,6 +449,11 @@ $(B)/test/bench/bench_linear_xent: test/bench/bench_linear_xent.c $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-connect4: $(B)/test/bench/connect4_positions  ## build the program that makes and solves the positions of connect4
 $(B)/test/bench/connect4_positions: test/bench/connect4_positions.c $(B)/libdata.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-fid: $(B)/test/bench/fid_features  ## build the program whose features torch_fid.py compares
+$(B)/test/bench/fid_features: test/bench/fid_features.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@

@@ -16,12 +16,18 @@ enum { CRITIC, GENERATOR, EVALUATE };
 
 // ---- batches
 
+// From -1 to 1; spread (pixel + u) / 128 - 1, u from 0 to 1.
 static int real_pictures(struct step *s)
 {
-    struct augment_attr a = {.to = s->setting->dtype};
-    graph_scope(s->g, "samples");
-    for (int c = 0; c < 4; c++) a.mean[c] = a.std[c] = 0.5f;
-    return g_augment(s->g, step_input(s, "pictures"), NONE, NONE, &a);
+    const bool spread = wgan_keys(s->setting->recipe)->pixels == PIXELS_SPREAD;
+    struct augment_attr a = {.to = spread ? F32 : s->setting->dtype};
+    struct graph *g = s->g;
+    graph_scope(g, "samples");
+    for (int c = 0; c < 4; c++) a.mean[c] = a.std[c] = spread ? 128.0f / 255 : 0.5f;
+    int x = g_augment(g, step_input(s, "pictures"), NONE, NONE, &a);
+    if (!spread || g->error) return x;
+    const struct random_attr noise = {.shape = g->value[x].shape, .to = F32, .b = 1.0f / 128, .site = step_site(s)};
+    return g_cast(g, g_add(g, x, g_random(g, &noise, step_key(s), step_count(s))), s->setting->dtype);
 }
 
 static int made_pictures(struct step *s, int noise)
@@ -163,4 +169,19 @@ const struct task task_wgan_mnist = {
     .rules = update_rules, .baselines = wgan_baselines,
 };
 
-const struct task *const tasks_wgan[] = {&task_wgan_mnist, NULL};
+// FID compares as many pictures as there are training images.
+static const struct task_feed feeds_of_colours[] = {
+    {"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TRAIN, ORDER_FILE}, {0}};
+static const struct metric metrics_of_colours[] = {
+    [WGAN_DISTANCE] = {"fid", "FD", METRIC_RATIO, true}, [WGAN_COPIES] = {"copies", "%", METRIC_RATIO, true}, {0}};
+static const char *const data_sets_in_colours[] = {"cifar10", "synthetic", NULL};
+static const char *const recipes_of_colours[] = {"wgan-cifar10", "wgan-drawn", NULL};
+
+const struct task task_wgan_cifar10 = {
+    .name = "wgan-cifar10", .title = "WGAN, CIFAR-10", .samples = "images", .metrics = metrics_of_colours, .target = 25,
+    .data_sets = data_sets_in_colours, .synthetic_metric = "fd-random128", .recipes = recipes_of_colours, .models = wgan_models,
+    .feeds = feeds_of_colours, .feed = wgan_feed, .programs = programs, .step = step, .judge = &wgan_judge_colours,
+    .rules = update_rules, .baselines = wgan_baselines,
+};
+
+const struct task *const tasks_wgan[] = {&task_wgan_mnist, &task_wgan_cifar10, NULL};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // WGAN: a generator makes pictures of noise, a critic tells them from the pictures of a data set, and each learns from the other.
 //
-// An evaluation makes as many pictures as the test split has, each of its own fixed noise: picture i is the judge's sample i.
+// An evaluation makes as many pictures as the test split has, of CIFAR-10 the training split, each of its own fixed noise:
+// picture i is the judge's sample i.
 #pragma once
 
 #include "tasks/common/step/task.h"
@@ -15,11 +16,11 @@ static inline uint8_t wgan_byte(float x)
     return (uint8_t)(v >= 255 ? 255 : v >= 0 ? v : 0);  // NaN: 0
 }
 
-// Scores, in millionths (METRIC_RATIO): the Frechet distance in 84 features of the LeNet, and the share of copies.
+// Scores, in millionths (METRIC_RATIO): the Frechet distance in a network's features, and the share of copies.
 enum { WGAN_DISTANCE, WGAN_COPIES };
 
-// wgan_judge.c. Its `draw` gives wgan_grid of the first pictures, its `exhibit` shows the same picture.
-extern const struct judge wgan_judge;
+// wgan_judge.c: of digits and of pictures in colours. `draw` gives wgan_grid of the first pictures, `exhibit` shows the same.
+extern const struct judge wgan_judge, wgan_judge_colours;
 int wgan_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 // The first WGAN_GRID pictures (fewer if there are fewer) of bytes [count, height, width, channels], in rows of ten and three
 // times as large, as a PNG.
@@ -30,4 +31,4 @@ struct wgan_pictures {
 };
 int wgan_grid(const struct wgan_pictures *, struct text *png) MUST_CHECK;
 
-extern const struct task task_wgan_mnist;
+extern const struct task task_wgan_mnist, task_wgan_cifar10;

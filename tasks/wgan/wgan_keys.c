@@ -6,6 +6,7 @@
 
 #define OWN(field) RECIPE_OWN(struct wgan_keys, field)
 _Static_assert(sizeof(struct wgan_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BYTES");
+static const char *const pixels[] = {"whole", "spread", NULL};
 static const struct recipe_key keys[] = {
     {"model.width", NULL, KEY_WHOLE, OWN(width), 1, 1024, NULL, "32",
      .about = "channels of both networks: of the residual ones everywhere, of the others where pictures are 16 x 16"},
@@ -20,8 +21,11 @@ static const struct recipe_key keys[] = {
      .about = "the critic's parameters are clamped to +- this after each step; 0: they are not"},
     {"generator.samples", NULL, KEY_WHOLE, OWN(samples), 1, 64, NULL, "1",
      .about = "pictures of a step of the generator, per picture of data.batch"},
+    {"critic.pixels", NULL, KEY_CHOICE, OWN(pixels), 0, 0, pixels, "whole",
+     .about = "real pixels as they are, or spread by uniform noise between a value and the next"},
     {.path = NULL},
 };
+static const char *const also[] = {"wgan-cifar10", NULL};
 
 static int check_wgan(const char *where, const struct recipe *r)
 {
@@ -34,5 +38,5 @@ static int check_wgan(const char *where, const struct recipe *r)
 }
 
 const struct recipe_table recipe_table_wgan = {
-    .task = "wgan-mnist", .models = wgan_models, .keys = keys, .check = check_wgan,
+    .task = "wgan-mnist", .also = also, .models = wgan_models, .keys = keys, .check = check_wgan,
 };

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Golden figures of test_inception.c: Inception-v3 of PyTorch's layers, in double, with torchvision's names and the weights of the test.
 # Prints logits by running statistics; then, of two training steps with silu in place of relu, the losses and, of the gradients g of
-# each block, the sum of g[i] cos(i), and by how much of their length PyTorch's own gradients in f32 are off.
+# each block, the sum of g[i] cos(i), and by how much of their length PyTorch's own gradients in f32 are off. Last, some features of
+# the network of 2015 that FID reads.
 #
 #   torch_inception.py [check]    check: compares names, shapes and logits with torchvision's network, too
 import sys
@@ -28,6 +29,8 @@ class Unit(nn.Module):
 class Mixed(nn.Module):
     """Branches of units (names end with their place); a list in a branch is two units side by side."""
 
+    of_2015, last = False, False  # the pools of FID's network
+
     def __init__(self, i, branches, pool):
         super().__init__()
         self.ways, self.pool = [], pool
@@ -46,10 +49,15 @@ class Mixed(nn.Module):
     def width(self, way):
         return sum(getattr(self, name).conv.out_channels for name in way[-1])
 
+    def pooled(self, x):
+        if Mixed.of_2015 and self.last:
+            return F.max_pool2d(x, 3, 1, 1)
+        return F.avg_pool2d(x, 3, 1, 1, count_include_pad=not Mixed.of_2015)
+
     def forward(self, x):
         made = []
         for way in self.ways:
-            y = F.avg_pool2d(x, 3, 1, 1) if way[0] == ["branch_pool"] else x
+            y = self.pooled(x) if way[0] == ["branch_pool"] else x
             for names in way:
                 y = torch.cat([getattr(self, name)(y) for name in names], 1)
             made.append(y)
@@ -109,6 +117,10 @@ class Inception(nn.Module):
         self.AuxLogits, self.fc = SecondHead(768), nn.Linear(size, CLASSES)
 
     def forward(self, x, both=False):
+        features, second = self.features(x, both)
+        return self.fc(features), second
+
+    def features(self, x, both=False):
         x = self.Conv2d_2a_3x3(self.Conv2d_1a_3x3(x.to(self.fc.weight.dtype)))
         x = F.max_pool2d(self.Conv2d_2b_3x3(x), 3, 2)
         x = F.max_pool2d(self.Conv2d_4a_3x3(self.Conv2d_3b_1x1(x)), 3, 2)
@@ -117,7 +129,7 @@ class Inception(nn.Module):
             x = getattr(self, name)(x)
             if name == "Mixed_6e" and both:
                 second = self.AuxLogits(x)
-        return self.fc(x.mean((2, 3))), second
+        return x.mean((2, 3)), second
 
 
 def noise(name, shape):  # in [-1, 1)
@@ -200,6 +212,12 @@ def main():
             print("torchvision differs by", (theirs(images(2, 75).double()) - logits).abs().max().item())
     print_training(state, 4, 107, False)
     print_training(state, 3, 299, True)
+    Unit.act, Mixed.of_2015, model.Mixed_7c.last = staticmethod(F.relu), True, True
+    model.load_state_dict(state)
+    model.eval()
+    with torch.no_grad():
+        features = model.features(images(2, 107))[0]
+    print("of 2015:", ", ".join("%.9f" % x for x in (features * torch.cos(torch.arange(2048.0))).sum(1)), "largest", features.max().item())
 
 
 main()

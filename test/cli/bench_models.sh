@@ -6,7 +6,7 @@ set -eu
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
 for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet coco-maskrcnn gpt-char fineweb-gpt imagenet \
     imagenette connect4 an4 librispeech-100 librispeech squad squad-split multi30k wmt17-transformer wmt16-gnmt \
-    wgan-mnist; do echo "$task"; done >tasks
+    wgan-mnist wgan-cifar10; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images

@@ -80,6 +80,7 @@ struct setting {
     bool single;             // inference in batches of one sample
     bool shows;              // an inference whose judge draws how it came to its answer (judge->draw, judge->exhibit)
     void *host;              // state of task->host; NULL: none
+    struct device *device;   // that computes, for judges that run a network of their own; NULL: none is open yet
 };
 
 enum { OUTPUTS_MAX = 8 };

@@ -94,6 +94,7 @@ static int build(struct trainer *t)
     TRY(task_find_model(task, r->model, &s->model));
     TRY(trainer_dtype(r, s->model, t->choice.device, &s->dtype));
     s->task = task, s->recipe = r, s->data = t->facts, s->files = t->choice.files, s->fuse = t->choice.fuse;
+    s->device = t->choice.device;
     TRY(choose_parts(t));
     if (task->view) TRY(task->view(s, t->choice.data, &t->view));
     s->data = dataset_facts(data_of(t));

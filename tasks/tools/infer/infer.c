@@ -99,6 +99,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     else TRY(dataset_open(o->data_name, o->data_folder, &s->data));
     TRY(device_open(o->device, o->threads, &s->device));
     s->setting.task = o->task;
+    s->setting.device = s->device;
     s->setting.recipe = &f->recipe;
     s->setting.data = dataset_facts(s->data);
     s->setting.files = o->files;

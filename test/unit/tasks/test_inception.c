@@ -2,7 +2,7 @@
 // Inception-v3: size and names as torchvision's, logits and gradients as PyTorch computes them, recipe keys of its second head.
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
-#include "tasks/common/step/step.h"
+#include "tasks/common/layers/net_inception.h"
 #include "tasks/imagenet/imagenet.h"
 #include "tasks/imagenet/imagenet_networks.h"
 #include "test/unit/test.h"
@@ -197,6 +197,36 @@ TEST(logits_equal_pytorchs)
 {
     compare_logits("ref");
     compare_logits("cpu");
+}
+
+// The network of 2015 that FID reads: the sums over a picture's features of feature[i] cos(i). 107 pixels leave 2 x 2 places in
+// the last block, whose two kinds of pools then differ.
+TEST(features_of_fids_network_equal_pytorchs)
+{
+    static const double along[2] = {-10.733073054, -14.756756774};
+    const struct net_inception how = {.divisor = 1, .of_2015 = true};
+    const struct task_program program = {.kind = PROGRAM_EVALUATE};
+    struct session *s = session_on("cpu");
+    struct step step = {.g = graph_new(s->store, "evaluate"), .program = &program};
+    struct net n = net_of(&step);
+    n.act = ACT_RELU;
+    keep(step.g, "features", net_inception(&n, input(step.g, "x", SHAPE(2, 107, 107, 3)), &how, NULL));
+    OK(fuse_graph(step.g, FUSE_ALL));
+    OK(session_add(s, step.g));
+    start(s);
+    put_noise(s);
+    OK(session_run(s, 0));
+    float *got = read_slot(s, "features");
+    for (int k = 0; k < 2; k++) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < 2048; i++) {
+            const double x = (double)got[k * 2048 + i];
+            sum += x * cos(i), squares += x * x;
+        }
+        if (!(fabs(sum - along[k]) < 1e-6 * sqrt(squares))) fail_msg("%d: %.9f, of length %g", k, sum, sqrt(squares));
+    }
+    free(got);
+    session_done(s);
 }
 
 static int compare_gradient(struct session *s, const struct golden *row)
