@@ -194,6 +194,8 @@ const struct op_case cases_move[] = {
     {"gather of 32 columns", OP_GATHER, build_gather, CASE_HALF, {9, 32, 20, DTYPE_COUNT}, 0},
     {"gather_grad of 264 columns", OP_GATHER_GRAD, build_gather, CASE_HALF, {6, 264, 70, DTYPE_COUNT}, 32},
     {"gather_grad of few rows", OP_GATHER_GRAD, build_gather, CASE_HALF, {3, 520, 300, DTYPE_COUNT}, 64},
+    {"gather_grad of one row", OP_GATHER_GRAD, build_gather, CASE_HALF, {1, 264, 96, DTYPE_COUNT}, 64},
+    {"gather_grad of 2500 into three", OP_GATHER_GRAD, build_gather, CASE_HALF, {3, 5, 2500, DTYPE_COUNT, 1}, 800},
     REDUCE("rows", 3, 4, 5, 17, 7, 0, 1),
     REDUCE("mean of rows and columns", 3, 4, 5, 17, 6, 1, 0),
     REDUCE("channels", 2, 3, 4, 33, 8, 0, 0),

@@ -4,6 +4,7 @@
 #include "runtime/cuda/kernels/k_move.h"
 
 #include "runtime/cuda/kernels/k_layout.cuh"
+#include "runtime/cuda/kernels/k_select.cuh"
 
 // Expands a statement with U as a type of `width` bytes.
 #define BY_WIDTH(width, U, ...)                                                                                        \
@@ -146,7 +147,11 @@ K_LAUNCHER(k_gather)
 
 // ---- gather_grad
 
-enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH };
+enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH, GRAD_AHEAD = 4 };
+static_assert((int)K_GRAD_PIECE == (int)K_WARP && K_GRAD_PIECE % GRAD_AHEAD == 0, "a lane holds the key of a place");
+
+// A key is a row and, below it, a place of the index. Rows below 0 come last.
+__device__ static inline int32_t key_row(uint64_t key) { return (int32_t)(key >> 32); }
 
 template <typename T, int N> __global__ void gather_grad_zeros(const struct k_gather_grad k)
 {
@@ -155,22 +160,32 @@ template <typename T, int N> __global__ void gather_grad_zeros(const struct k_ga
     if (at < k.rows * k.each) store<N>((T *)k.dx + at, zeros);
 }
 
-// The place of thread i among all, by row and then by i.
+static __global__ void gather_grad_sort(const struct k_gather_grad k)
+{
+    __shared__ uint64_t keys[K_GRAD_CHUNK];
+    const int64_t first = (int64_t)blockIdx.x * K_GRAD_CHUNK;
+    for (int j = threadIdx.x; j < K_GRAD_CHUNK; j += K_BLOCK) {
+        const int64_t i = first + j;
+        keys[j] = i < k.count ? (uint64_t)(uint32_t)k.index[i] << 32 | (uint32_t)i : UINT64_MAX;
+    }
+    block_sort(keys, K_GRAD_CHUNK);
+    for (int j = threadIdx.x; j < K_GRAD_CHUNK; j += K_BLOCK) k.sorted[first + j] = keys[j];
+}
+
+// The rank of a key is the number of smaller keys in all chunks.
 static __global__ void gather_grad_rank(const struct k_gather_grad k)
 {
-    __shared__ int32_t rows[K_BLOCK];
-    const int64_t i = thread_index();
-    const int32_t mine = i < k.count ? k.index[i] : 0;
-    int32_t rank = 0;
-    for (int64_t first = 0; first < k.count; first += K_BLOCK) {
-        const int64_t left = k.count - first;
-        const int count = left < K_BLOCK ? (int)left : (int)K_BLOCK;
-        if ((int)threadIdx.x < count) rows[threadIdx.x] = k.index[first + threadIdx.x];
-        __syncthreads();
-        for (int j = 0; j < count; j++) rank += rows[j] < mine || (rows[j] == mine && first + j < i);
-        __syncthreads();
+    const uint64_t mine = k.sorted[thread_index()];
+    if (mine == UINT64_MAX) return;
+    int64_t rank = 0;
+    for (int64_t first = 0; first < k.count; first += K_GRAD_CHUNK) {
+        const uint64_t *chunk = k.sorted + first;
+        int below = 0;
+        for (int step = K_GRAD_CHUNK / 2; step > 0; step /= 2)
+            if (chunk[below + step - 1] < mine) below += step;
+        rank += below + (chunk[below] < mine);
     }
-    if (i < k.count) k.order[rank] = (int32_t)i;
+    k.ranked[rank] = mine;
 }
 
 // Adds the elements of a row that this lane owns: N at a time, a warp apart.
@@ -178,6 +193,7 @@ template <typename T, int N>
 __device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)[GRAD_EACH])
 {
     const int lane = threadIdx.x % K_WARP;
+#pragma unroll
     for (int j = 0; j < GRAD_EACH / N; j++) {
         const int at = (j * K_WARP + lane) * N;
         if (at >= columns) return;
@@ -187,39 +203,103 @@ __device__ static inline void add_row(const T *dy, int64_t columns, float (&sum)
     }
 }
 
-// A block whose place begins a run adds the run: GRAD_COLUMNS columns, an eighth of the run a warp, the eighths in order.
-template <typename T, int N> __global__ void gather_grad(const struct k_gather_grad k)
+template <typename T, int N>
+__device__ static inline void write_row(T *to, int64_t columns, const float (&sum)[GRAD_EACH])
 {
-    __shared__ float room[WARPS][GRAD_COLUMNS];
-    const int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), place = blockIdx.x / tiles;
-    const int64_t column = (blockIdx.x - place * tiles) * GRAD_COLUMNS, columns = k.each - column;
-    const int32_t row = k.index[k.order[place]];
-    if (row < 0 || row >= k.rows || (place > 0 && k.index[k.order[place - 1]] == row)) return;  // the whole block
-    int64_t low = place, high = k.count;  // the first place behind the run
+    const int lane = threadIdx.x % K_WARP;
+#pragma unroll
+    for (int j = 0; j < GRAD_EACH / N; j++) {
+        const int at = (j * K_WARP + lane) * N;
+        if (at >= columns) return;
+        float v[N];
+        for (int i = 0; i < N; i++) v[i] = sum[j * N + i];
+        store<N>(to + at, v);
+    }
+}
+
+// The sums of a piece: first of a run that began before it, then of a run that begins in it and goes on behind it.
+__device__ static inline float *piece_sums(const struct k_gather_grad &k, int64_t piece, bool begins)
+{
+    return k.sums + (2 * piece + begins) * k.each;
+}
+
+// A warp adds a piece of the ranked places, GRAD_COLUMNS columns, run by run. GRAD_AHEAD rows are read before one is added.
+template <typename T, int N>
+__global__ void __launch_bounds__(K_BLOCK) gather_grad_pieces(const struct k_gather_grad k)
+{
+    const int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), unit = blockIdx.x * (int64_t)WARPS + threadIdx.x / K_WARP;
+    const int64_t piece = unit / tiles, column = (unit - piece * tiles) * GRAD_COLUMNS, columns = k.each - column;
+    const int64_t first = piece * K_GRAD_PIECE, left = k.count - first;
+    if (left <= 0) return;  // the whole warp
+    const int n = left < K_GRAD_PIECE ? (int)left : (int)K_GRAD_PIECE, lane = threadIdx.x % K_WARP;
+    const uint64_t key = k.ranked[first + (lane < n ? lane : n - 1)];
+    const bool goes_on = left > n && key_row(k.ranked[first + n]) == key_row(k.ranked[first + n - 1]);
+    bool begins = first == 0 || key_row(k.ranked[first - 1]) != key_row(k.ranked[first]);
+    float sum[GRAD_EACH] = {0.0f};
+    for (int j = 0; j < n; j += GRAD_AHEAD) {
+        float v[GRAD_AHEAD][GRAD_EACH] = {};
+#pragma unroll
+        for (int a = 0; a < GRAD_AHEAD; a++) {
+            const int i = __shfl_sync(0xffffffffu, (int)(uint32_t)key, j + a);
+            if (j + a < n) add_row<T, N>((const T *)k.dy + i * k.each + column, columns, v[a]);
+        }
+#pragma unroll
+        for (int a = 0; a < GRAD_AHEAD; a++) {
+            const int at = j + a, row = __shfl_sync(0xffffffffu, key_row(key), at);
+            const int next = __shfl_sync(0xffffffffu, key_row(key), (at + 1) % K_WARP);
+            const bool last = at + 1 >= n, ends = last ? !goes_on : next != row;
+            if (at >= n) continue;
+            for (int i = 0; i < GRAD_EACH; i++) sum[i] += v[a][i];
+            if (!last && !ends) continue;
+            if (row >= 0 && row < k.rows) {
+                if (begins && ends) write_row<T, N>((T *)k.dx + row * k.each + column, columns, sum);
+                else write_row<float, N>(piece_sums(k, piece, begins) + column, columns, sum);
+            }
+            for (int i = 0; i < GRAD_EACH; i++) sum[i] = 0.0f;
+            begins = true;
+        }
+    }
+}
+
+// A block adds a run that goes on behind the piece in which it begins: an eighth of its pieces a warp, the eighths in order.
+template <typename T, int N> __global__ void gather_grad_runs(const struct k_gather_grad k)
+{
+    __shared__ float eighth[WARPS][GRAD_COLUMNS];
+    const int64_t tiles = k_divide_up(k.each, GRAD_COLUMNS), piece = blockIdx.x / tiles, first = piece * K_GRAD_PIECE;
+    const int64_t column = (blockIdx.x - piece * tiles) * GRAD_COLUMNS, columns = k.each - column, next = first + K_GRAD_PIECE;
+    if (next >= k.count) return;  // the whole block, as below
+    const int32_t row = key_row(k.ranked[next]);
+    if (row < 0 || row >= k.rows || key_row(k.ranked[next - 1]) != row) return;
+    if (first > 0 && key_row(k.ranked[first - 1]) == row) return;
+    int64_t low = next, high = k.count;  // the first place behind the run
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
-        if (k.index[k.order[middle]] == row) low = middle;
+        if (key_row(k.ranked[middle]) == row) low = middle;
         else high = middle;
     }
     const int warp = threadIdx.x / K_WARP, lane = threadIdx.x % K_WARP;
-    const int64_t part = k_divide_up(high - place, WARPS), begin = place + warp * part;
-    const int64_t end = begin + part < high ? begin + part : high;
+    const int64_t parts = k_divide_up(high, K_GRAD_PIECE) - piece, part = k_divide_up(parts, WARPS), begin = warp * part;
+    const int64_t end = begin + part < parts ? begin + part : parts;
     float sum[GRAD_EACH] = {0.0f};
-    for (int64_t i = begin; i < end; i++) add_row<T, N>((const T *)k.dy + k.order[i] * k.each + column, columns, sum);
-    for (int i = 0; i < GRAD_EACH; i++) room[warp][(i / N * K_WARP + lane) * N + i % N] = sum[i];
+#pragma unroll 4
+    for (int64_t i = begin; i < end; i++) add_row<float, N>(piece_sums(k, piece + i, i == 0) + column, columns, sum);
+    for (int i = 0; i < GRAD_EACH; i++) eighth[warp][(i / N * K_WARP + lane) * N + i % N] = sum[i];
     __syncthreads();
     if (threadIdx.x >= columns) return;
     float total = 0.0f;
-    for (int i = 0; i < WARPS; i++) total += room[i][threadIdx.x];
+    for (int i = 0; i < WARPS; i++) total += eighth[i][threadIdx.x];
     ((T *)k.dx)[row * k.each + column + threadIdx.x] = from_float<T>(total);
 }
 
 template <typename T, int N> static cudaError_t gather_grad_of(const struct k_gather_grad *k, cudaStream_t stream)
 {
+    const int64_t chunks = k_divide_up(k->count, K_GRAD_CHUNK);
+    const int64_t units = k_divide_up(k->count, K_GRAD_PIECE) * k_divide_up(k->each, GRAD_COLUMNS);
     TRY_CUDA(launch(gather_grad_zeros<T, N>, blocks_for(k->rows * k->each / N), K_BLOCK, stream, *k));
-    TRY_CUDA(launch(gather_grad_rank, blocks_for(k->count), K_BLOCK, stream, *k));
-    unsigned grid = (unsigned)(k->count * k_divide_up(k->each, GRAD_COLUMNS));
-    return launch(gather_grad<T, N>, grid, K_BLOCK, stream, *k);
+    TRY_CUDA(launch(gather_grad_sort, (unsigned)chunks, K_BLOCK, stream, *k));
+    TRY_CUDA(launch(gather_grad_rank, (unsigned)(chunks * (K_GRAD_CHUNK / K_BLOCK)), K_BLOCK, stream, *k));
+    TRY_CUDA(launch(gather_grad_pieces<T, N>, blocks_for(units, WARPS), K_BLOCK, stream, *k));
+    return launch(gather_grad_runs<T, N>, (unsigned)units, K_BLOCK, stream, *k);
 }
 
 K_LAUNCHER(k_gather_grad)

@@ -216,17 +216,20 @@ static int gather_prepare(struct cuda_step *s)
 static int gather_grad_prepare(struct cuda_step *s)
 {
     const struct value *dx = cuda_out(s, 0);
+    const int64_t count = cuda_count(cuda_in(s, 0));
+    uint64_t *sorted = s->work, *ranked = sorted + k_gather_grad_chunks(count);
     if (!s->out[0]) return 0;
-    CUDA_LAUNCH(s, k_gather_grad, .index = s->in[0], .dy = s->in[1], .dx = s->out[0], .order = s->work, .type = dx->dtype,
-                .rows = dx->shape.dim[0], .count = cuda_count(cuda_in(s, 0)),
-                .each = cuda_count(dx) / dx->shape.dim[0]);
+    CUDA_LAUNCH(s, k_gather_grad, .index = s->in[0], .dy = s->in[1], .dx = s->out[0], .sorted = sorted, .ranked = ranked,
+                .sums = (float *)(ranked + k_gather_grad_chunks(count)), .type = dx->dtype, .rows = dx->shape.dim[0],
+                .count = count, .each = cuda_count(dx) / dx->shape.dim[0]);
     return 0;
 }
 
 static size_t gather_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    return value_bytes(node_in(g, n, 0));
+    const struct value *dx = node_out(g, n, 0);
+    return k_gather_grad_bytes(cuda_count(node_in(g, n, 0)), cuda_count(dx) / dx->shape.dim[0]);
 }
 
 const struct cuda_op cuda_reshape = {.prepare = reshape_prepare};
