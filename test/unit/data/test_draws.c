@@ -13,7 +13,7 @@
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS,
-           KEY_FEATURES, KEY_SCORED, KEY_PLAYOUTS };
+           KEY_FEATURES, KEY_SCORED, KEY_PLAYOUTS, KEY_GO_GAMES, KEY_GO_OPENINGS };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, PARTS, SPOKEN };
 
@@ -37,7 +37,7 @@ enum {
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
     VIEW_BOXED, FLIP_BOXED, PART_BOXED, COLOURS_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE,
-    PLAYOUTS, PLAYED, USES, NO_USE
+    PLAYOUTS, PLAYED, GO_GAMES, GO_OPENINGS, USES, NO_USE
 };
 enum { CROP_TRIES = 10, PART_TRIES = 128 };
 static const struct use uses[USES] = {
@@ -89,6 +89,8 @@ static const struct use uses[USES] = {
     [SCORED_NOISE] = {"noise of scored pictures", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_SCORED},
     [PLAYOUTS] = {"random playouts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PLAYOUTS},
     [PLAYED] = {"noise and moves of games", RNG_PLAY, {0, 0}, {0, 2}},
+    [GO_GAMES] = {"random games of the opponent in Go", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_GO_GAMES},
+    [GO_OPENINGS] = {"openings and positions of Go", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_GO_OPENINGS},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
@@ -140,6 +142,7 @@ static const struct place places[] = {
     {"data/read/draws.h", "DRAWS(", 1, {IMAGES, NO_USE}},
     {"data/read/noise.c", "RNG_SYNTHETIC", 2, {NOISE, NOISE_LENGTHS}},
     {"data/read/pictures.c", "RNG_SYNTHETIC", 1, {PICTURES, NO_USE}},
+    {"data/read/go/go_opponent.c", "DRAWS(", 3, {GO_GAMES, GO_OPENINGS}},
     {"data/read/mnist/digits.c", "DRAWS(", 1, {DIGITS, NO_USE}},
     {"data/read/speech/chords.c", "DRAWS(", 2, {CHORDS, VOICES}},
     {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
@@ -248,7 +251,8 @@ TEST(constant_keys_differ)
                 {"data/read/speech/chords.c", "VOICES_SEED = "}, {"data/read/mnist/digits.c", " SEED = "},
                 {"tasks/bert/cloze.c", "NOISE_SEED = "}, {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}, {"tasks/wgan/lenet.c", "DRAWN_SEED = "},
-                {"tasks/play/playouts.c", "PLAYOUTS_SEED = "}};
+                {"tasks/play/playouts.c", "PLAYOUTS_SEED = "}, {"data/read/go/go_opponent.c", "GAMES_SEED = "},
+                {"data/read/go/go_opponent.c", "OPENINGS_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     unsigned long value[KEYS];
     for (int i = 0; i < KEYS; i++) {
