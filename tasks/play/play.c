@@ -3,7 +3,6 @@
 #include "tasks/play/play.h"
 
 #include "tasks/common/step/rule.h"
-#include "data/read/positions/connect4.h"
 #include "tasks/play/play_keys.h"
 #include "tasks/play/play_network.h"
 #include "tasks/play/selfplay.h"
@@ -13,11 +12,11 @@ _Static_assert((int)PLAY == (int)SELFPLAY_PROGRAM, "the program that judges leav
 
 // ---- programs
 
-// The search's visits as shares, and the game's result for the player to move. The loss of a full column's logit is 0.
+// The search's visits as shares, and the game's result for the player to move. The loss of an illegal move's logit is 0.
 static void train(struct step *s)
 {
     struct graph *g = s->g;
-    struct play_outputs out = play_network(s, step_input(s, "board"), CONNECT4_COLUMNS);
+    struct play_outputs out = play_network(s, step_input(s, "board"));
     graph_scope(g, "loss");
     int rows = graph_state(g, "rows", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, (float)s->is.batch});
     int xent[3];
@@ -30,7 +29,7 @@ static void train(struct step *s)
 
 static void evaluate(struct step *s)
 {
-    struct play_outputs out = play_network(s, step_input(s, "board"), CONNECT4_COLUMNS);
+    struct play_outputs out = play_network(s, step_input(s, "board"));
     step_output(s, PLAY_POLICY, out.policy);
     step_output(s, PLAY_VALUE, out.value);
 }
@@ -38,9 +37,10 @@ static void evaluate(struct step *s)
 static void judge_leaves(struct step *s)
 {
     const int64_t count = s->is.batch;
-    int boards = step_slot(s, SELFPLAY_BOARDS, SHAPE(count, CONNECT4_ROWS, CONNECT4_COLUMNS, 2), U8);
-    struct play_outputs out = play_network(s, boards, CONNECT4_COLUMNS);
-    step_keep(s, step_slot(s, SELFPLAY_POLICY, SHAPE(count, CONNECT4_COLUMNS), F32), out.policy);
+    const struct game *g = game_of(s->setting);
+    int boards = step_slot(s, SELFPLAY_BOARDS, SHAPE(count, g->rows, g->columns, g->planes), U8);
+    struct play_outputs out = play_network(s, boards);
+    step_keep(s, step_slot(s, SELFPLAY_POLICY, SHAPE(count, g->moves), F32), out.policy);
     step_keep(s, step_slot(s, SELFPLAY_VALUE, SHAPE(count, 1), F32), out.value);
 }
 

@@ -7,6 +7,7 @@
 #include "tasks/play/play_network.h"
 
 #include "tasks/common/layers/net.h"
+#include "tasks/play/game.h"
 #include "tasks/play/play_keys.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static int head(struct net *n, const char *name, int x, int64_t out)
     return net_head(n, name, x, &(struct net_dense){out, F32, weight, {INIT_ZERO, 0}, false});
 }
 
-struct play_outputs play_network(struct step *s, int boards, int64_t moves)
+struct play_outputs play_network(struct step *s, int boards)
 {
     const struct play_keys *k = play_keys(s->setting->recipe);
     struct graph *g = s->g;
@@ -55,10 +56,16 @@ struct play_outputs play_network(struct step *s, int boards, int64_t moves)
     int policy = net_act(&n, conv_norm(&n, "policy", x, POLICY_PLANES, 1));
     int value = net_act(&n, conv_norm(&n, "value", x, VALUE_PLANES, 1));
     value = net_act(&n, head(&n, "value.hidden", value, VALUE_WIDTH));
-    return (struct play_outputs){head(&n, "policy.dense", policy, moves), g_act(g, head(&n, "value.dense", value, 1), ACT_TANH)};
+    policy = head(&n, "policy.dense", policy, game_of(s->setting)->moves);
+    return (struct play_outputs){policy, g_act(g, head(&n, "value.dense", value, 1), ACT_TANH)};
+}
+
+const struct game *game_of(const struct setting *c)
+{
+    return c->model->own;
 }
 
 const struct model play_models[] = {
-    {.name = "alphazero", .about = "residual blocks with a policy and a value (Silver et al. 2018)"},
+    {.name = "alphazero", .about = "residual blocks with a policy and a value (Silver et al. 2018)", .own = &game_connect4},
     {0},
 };

@@ -8,6 +8,7 @@
 struct play_outputs {
     int policy, value;
 };
-struct play_outputs play_network(struct step *, int boards, int64_t moves);
+struct play_outputs play_network(struct step *, int boards);
 
+enum { PART_MINIGO = 1 };  // a bit of struct model: the keys of MiniGo's search
 extern const struct model play_models[];  // ends with name NULL

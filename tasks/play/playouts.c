@@ -21,14 +21,14 @@ static float random_result(struct connect4 b, struct draws *d)
 
 int playouts_move(const struct connect4 *b, int count, int64_t number)
 {
-    static const float equal[SEARCH_MOVES];
-    const struct search how = {.simulations = count, .puct = 1};
+    static const float equal[CONNECT4_COLUMNS];
+    const struct search how = {.game = &game_connect4, .simulations = count, .puct = 1, .penalty = SEARCH_MEAN};
     struct tree *t = zalloc(tree_bytes(&how));
     struct draws d = DRAWS(PLAYOUTS_SEED, connect4_discs(b), number);
-    tree_begin(t, b);
+    tree_begin(t, &how, b);
     for (int leaf; (leaf = tree_select(t, &how)) != TREE_NONE;)
-        tree_expand(t, leaf, equal, random_result(t->node[leaf].board, &d));
-    const int best = tree_most_visited(t);
+        tree_expand(t, &how, leaf, equal, random_result(*(const struct connect4 *)tree_board(t, &how, leaf), &d));
+    const int best = tree_most_visited(t, &how);
     free(t);
     return best;
 }

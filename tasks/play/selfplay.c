@@ -7,26 +7,20 @@
 #include "runtime/common/base/threads.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/play/play_keys.h"
-#include "tasks/play/search.h"
+#include "tasks/play/match.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOVES = SEARCH_MOVES, PLIES = CONNECT4_CELLS, BOARD = CONNECT4_PLANES, HALVES = 2 };
+enum { HALVES = 2 };
 
-struct turn {
-    int16_t visits[MOVES];  // of the root, when the move was made
-    int16_t move;
+// The root's visits when a move was made, and the move; or of a position of a finished game the visits and the result for the
+// player to move, after what the network sees of it.
+struct visited {
+    int16_t what, visits[];  // of the game's moves
 };
-struct game {
-    int64_t number;
-    int64_t plies;
-    struct turn turn[PLIES];
-};
-// A position of a finished game. `result` is for the player to move.
-struct position {
-    struct connect4 board;
-    int16_t visits[MOVES], result;
+struct line {
+    int64_t number, plies;  // then a struct visited for each ply
 };
 struct totals {
     int64_t positions;  // of all finished games
@@ -41,14 +35,14 @@ struct half {
     uint8_t *boards;
 };
 struct selfplay {
-    struct search search;
-    int64_t games, leaves, opening, window;  // leaves: of a tree in a batch
+    const struct game *game;
+    const struct play_keys *keys;
+    struct search search, begins;  // begins: until `first` positions are there
+    int64_t games, leaves, window;  // leaves: of a tree in a batch
     uint64_t seed;
     struct totals is;
-    struct game *game;
-    struct position *position;  // number i at i % window
-    size_t tree_bytes;
-    char *trees;
+    size_t visited_bytes, line_bytes, position_bytes, tree_bytes;
+    char *lines, *positions, *trees;  // position i at i % window
     struct half half[HALVES];
     float *policy, *value;      // the network's answers for a half
 };
@@ -56,6 +50,37 @@ struct selfplay {
 static struct tree *tree_of(const struct selfplay *p, int64_t game)
 {
     return (struct tree *)(void *)(p->trees + (size_t)game * p->tree_bytes);
+}
+
+static struct line *line_of(const struct selfplay *p, int64_t game)
+{
+    return (struct line *)(void *)(p->lines + (size_t)game * p->line_bytes);
+}
+
+static struct visited *visited_at(const struct selfplay *p, const struct line *l, int64_t ply)
+{
+    return (struct visited *)(void *)((char *)(uintptr_t)(l + 1) + (size_t)ply * p->visited_bytes);
+}
+
+static char *position_at(const struct selfplay *p, int64_t number)
+{
+    return p->positions + (size_t)(number % p->window) * p->position_bytes;
+}
+
+static struct visited *visited_in(const struct selfplay *p, char *position)
+{
+    return (struct visited *)(void *)(position + p->game->seen_bytes);
+}
+
+static const struct search *search_now(const struct selfplay *p)
+{
+    return p->is.positions < p->keys->first ? &p->begins : &p->search;
+}
+
+struct search selfplay_search(const struct setting *c)
+{
+    const struct play_keys *k = play_keys(c->recipe);
+    return (struct search){game_of(c), (int)k->simulations, (float)k->puct, (float)k->noise, (float)k->growth, (float)k->penalty};
 }
 
 int64_t selfplay_batch(const struct setting *c)
@@ -68,63 +93,121 @@ int64_t selfplay_batch(const struct setting *c)
 
 static void begin_game(struct selfplay *p, int64_t game)
 {
-    const struct connect4 empty = {0};
-    p->game[game].number = p->is.games++, p->game[game].plies = 0;
-    tree_begin(tree_of(p, game), &empty);
+    union game_board empty;
+    p->game->begin(&empty);
+    *line_of(p, game) = (struct line){.number = p->is.games++};
+    tree_begin(tree_of(p, game), &p->search, &empty);
 }
 
-// Numbers of one ply: block 0 and 1 are the noise, 2 is the move.
-static struct rng4 draw(const struct selfplay *p, const struct game *g, uint32_t block)
+// Numbers of one ply: block 0 and 1 are the noise, 2 is the move, 3 at the first ply when the game is resigned; gamma_number has
+// those from 4, and leaf_turn those from 2^16.
+static struct rng4 draw(const struct selfplay *p, const struct line *g, uint32_t block)
 {
     return rng_draw(p->seed, RNG_PLAY, (uint32_t)g->number, (uint32_t)g->plies, block);
 }
 
-// A Dirichlet distribution of 1.0 is that of exponential numbers, scaled.
-static void add_noise(const struct selfplay *p, const struct game *g, struct tree *t)
+// A number of the gamma distribution of `alpha` below 1 (Marsaglia and Tsang 2000: of alpha + 1, times a power of a uniform one).
+static float gamma_number(const struct selfplay *p, const struct line *g, float alpha, int move)
 {
+    enum { FIRST = 4, TRIES = 16 };
+    const float d = alpha + 2.0f / 3, c = 1 / sqrtf(9 * d);
+    for (uint32_t i = 0;; i++) {
+        const struct rng4 r = draw(p, g, FIRST + (uint32_t)move * TRIES + i);
+        const float x = (float)rng_normal(r), cube = 1 + c * x, v = cube * cube * cube, u = 1 - rng_unit(r.v[2]);
+        const bool fits = v > 0 && logf(u) < 0.5f * x * x + d - d * v + d * logf(v);
+        if (fits || i == TRIES - 1) return (v > 0 ? d * v : d) * powf(1 - rng_unit(r.v[3]), 1 / alpha);
+    }
+}
+
+// A Dirichlet distribution is that of gamma numbers, scaled: of exponential ones for 1.0.
+static void add_noise(const struct selfplay *p, const struct line *g, struct tree *t)
+{
+    const float alpha = (float)p->keys->alpha;
     const struct rng4 low = draw(p, g, 0), high = draw(p, g, 1);
-    float noise[MOVES];
-    for (int m = 0; m < MOVES; m++) noise[m] = -logf(1 - rng_unit(m < 4 ? low.v[m] : high.v[m - 4])) + 1e-6f;
+    float noise[GAME_MOVES_MOST];
+    for (int m = 0; m < p->game->moves; m++)
+        noise[m] = alpha < 1 ? gamma_number(p, g, alpha, m) + 1e-30f
+                             : -logf(1 - rng_unit(m < 4 ? low.v[m] : high.v[m - 4])) + 1e-6f;
     tree_add_noise(t, &p->search, noise);
 }
 
-static int choose_move(const struct selfplay *p, const struct game *g, const struct tree *t)
+// By the visits, or by a power of them.
+static int draw_move(const struct selfplay *p, const struct line *g, const struct tree *t)
 {
+    const struct search_move *move = tree_root(t)->move;
+    const float power = (float)p->keys->power;
+    const uint32_t bits = draw(p, g, 2).v[0];
     int m = 0;
-    if (g->plies >= p->opening) return tree_most_visited(t);
-    int left = (int)rng_below(draw(p, g, 2).v[0], (uint32_t)tree_visits(t));
-    while (left >= t->node[0].visits[m]) left -= t->node[0].visits[m++];
-    return m;
+    if (power == 1) {
+        int left = (int)rng_below(bits, (uint32_t)tree_visits(t, &p->search));
+        while (left >= move[m].visits) left -= move[m++].visits;
+        return m;
+    }
+    float all = 0, sum = 0;
+    int last = 0;
+    for (m = 0; m < p->game->moves; m++) all += powf(move[m].visits, power);
+    for (m = 0; m < p->game->moves; m++) {
+        if (!move[m].visits) continue;
+        last = m, sum += powf(move[m].visits, power);
+        if (sum > rng_unit(bits) * all) break;
+    }
+    return last;
+}
+
+static int choose_move(const struct selfplay *p, const struct line *g, const struct tree *t)
+{
+    return g->plies < p->keys->opening ? draw_move(p, g, t) : tree_most_visited(t, &p->search);
+}
+
+// Each game has a threshold of its own, and some are played to their ends.
+static bool resigns(const struct selfplay *p, const struct line *g, const struct tree *t)
+{
+    const struct play_keys *k = p->keys;
+    const struct rng4 r = rng_draw(p->seed, RNG_PLAY, (uint32_t)g->number, 0, 3);
+    if (k->resign_high <= -1 || rng_unit(r.v[0]) < (float)k->played_out) return false;
+    return tree_value(t, &p->search) < (float)(k->resign_low + (double)rng_unit(r.v[1]) * (k->resign_high - k->resign_low));
 }
 
 static void make_move(struct selfplay *p, int64_t game)
 {
-    struct game *g = &p->game[game];
+    struct line *g = line_of(p, game);
     struct tree *t = tree_of(p, game);
-    struct turn *turn = &g->turn[g->plies];
-    turn->move = (int16_t)choose_move(p, g, t);
-    memcpy(turn->visits, t->node[0].visits, sizeof turn->visits);
-    tree_advance(t, turn->move);
+    struct visited *turn = visited_at(p, g, g->plies);
+    turn->what = (int16_t)choose_move(p, g, t);
+    for (int m = 0; m < p->game->moves; m++) turn->visits[m] = tree_root(t)->move[m].visits;
+    tree_advance(t, &p->search, turn->what);
     g->plies++;
     if (tree_is_open(t)) add_noise(p, g, t);
 }
 
-// The player who moved last has won, or nobody.
+// A game that is not over at its root was resigned by the player to move there.
 static void finish_game(struct selfplay *p, int64_t game)
 {
-    const struct game *g = &p->game[game];
-    const bool won = tree_of(p, game)->node[0].value < 0;
-    struct connect4 board = {0};
+    const struct line *g = line_of(p, game);
+    const struct search_node *root = tree_root(tree_of(p, game));
+    const float value = root->state == SEARCH_OVER ? root->value : -1;
+    const int result = value < 0 ? 1 : value > 0 ? -1 : 0;  // for the player who moved last
+    union game_board board;
+    p->game->begin(&board);
     for (int64_t i = 0; i < g->plies; i++) {
-        struct position *to = &p->position[p->is.positions++ % p->window];
-        *to = (struct position){.board = board, .result = (int16_t)(!won ? 0 : (g->plies - 1 - i) % 2 ? -1 : 1)};
-        memcpy(to->visits, g->turn[i].visits, sizeof to->visits);
-        (void)connect4_drop(&board, g->turn[i].move);
+        const struct visited *turn = visited_at(p, g, i);
+        char *to = position_at(p, p->is.positions++);
+        memset(to, 0, p->position_bytes);
+        memcpy(to, &board, p->game->seen_bytes);
+        memcpy(visited_in(p, to), turn, p->visited_bytes);
+        visited_in(p, to)->what = (int16_t)((g->plies - 1 - i) % 2 ? -result : result);
+        (void)p->game->play(&board, turn->what);
     }
     begin_game(p, game);
 }
 
 // ---- batches of leaves
+
+static int turn_of(const struct selfplay *p, int64_t game, int leaf)
+{
+    const struct line *g = line_of(p, game);
+    return leaf_turn(p->game, p->seed, g->number, g->plies, leaf);
+}
 
 static void select_leaves(void *context, int64_t begin, int64_t end, int thread)
 {
@@ -134,8 +217,10 @@ static void select_leaves(void *context, int64_t begin, int64_t end, int thread)
     for (int64_t i = begin; i < end; i++) {
         struct tree *t = tree_of(p, h->first + i);
         for (int64_t row = i * p->leaves; row < (i + 1) * p->leaves; row++) {
-            h->leaf[row] = tree_select(t, &p->search);
-            if (h->leaf[row] != TREE_NONE) connect4_planes(&t->node[h->leaf[row]].board, h->boards + row * BOARD);
+            const int leaf = h->leaf[row] = tree_select(t, search_now(p));
+            if (leaf == TREE_NONE) continue;
+            p->game->planes_of(tree_board(t, &p->search, leaf), turn_of(p, h->first + i, leaf),
+                               h->boards + row * game_bytes(p->game));
         }
     }
 }
@@ -144,30 +229,40 @@ static void expand_leaves(void *context, int64_t begin, int64_t end, int thread)
 {
     struct half *h = context;
     struct selfplay *p = h->of;
+    float logits[GAME_MOVES_MOST];
     (void)thread;
     for (int64_t i = begin; i < end; i++) {
         struct tree *t = tree_of(p, h->first + i);
         for (int64_t row = i * p->leaves; row < (i + 1) * p->leaves; row++) {
-            if (h->leaf[row] == TREE_NONE) continue;
-            tree_expand(t, h->leaf[row], p->policy + row * MOVES, p->value[row]);
-            if (h->leaf[row] == 0) add_noise(p, &p->game[h->first + i], t);
+            const int leaf = h->leaf[row];
+            if (leaf == TREE_NONE) continue;
+            turn_back(p->game, turn_of(p, h->first + i, leaf), p->policy + row * p->game->moves, logits);
+            tree_expand(t, &p->search, leaf, logits, p->value[row]);
+            if (leaf == 0) add_noise(p, line_of(p, h->first + i), t);
         }
-        if (tree_visits(t) >= p->search.simulations) make_move(p, h->first + i);
-        h->over[i] = t->node[0].state == SEARCH_OVER;
+        const bool ready = tree_visits(t, &p->search) >= search_now(p)->simulations;
+        h->over[i] = ready && resigns(p, line_of(p, h->first + i), t);
+        if (ready && !h->over[i]) make_move(p, h->first + i);
+        h->over[i] = h->over[i] || tree_root(t)->state == SEARCH_OVER;
     }
 }
 
 static int send_leaves(struct drive *d, const struct half *h)
 {
-    TRY(drive_write(d, SELFPLAY_BOARDS, h->boards, (size_t)(selfplay_batch(d->setting) * BOARD)));
+    TRY(drive_write(d, SELFPLAY_BOARDS, h->boards, (size_t)(selfplay_batch(d->setting) * game_bytes(game_of(d->setting)))));
     return drive_run(d, SELFPLAY_PROGRAM);
 }
 
 static int receive_answers(struct drive *d, struct selfplay *p)
 {
     const size_t rows = (size_t)selfplay_batch(d->setting);
-    TRY(drive_read(d, SELFPLAY_POLICY, p->policy, rows * MOVES * sizeof *p->policy));
-    return drive_read(d, SELFPLAY_VALUE, p->value, rows * sizeof *p->value);
+    const size_t figures = rows * (size_t)p->game->moves;
+    bool finite = true;
+    TRY(drive_read(d, SELFPLAY_POLICY, p->policy, figures * sizeof *p->policy));
+    TRY(drive_read(d, SELFPLAY_VALUE, p->value, rows * sizeof *p->value));
+    for (size_t i = 0; i < figures; i++) finite &= isfinite(p->policy[i]) != 0;
+    for (size_t i = 0; i < rows; i++) finite &= isfinite(p->value[i]) != 0;
+    return finite ? 0 : fail(ERR_INPUT, "the network's output is not a number in step %lld of the training", (long long)d->step);
 }
 
 // Games end in their order, which numbers the new ones.
@@ -203,30 +298,33 @@ static int play(struct drive *d, int64_t positions)
 
 enum { FIELD_BOARD, FIELD_POLICY, FIELD_MASK, FIELD_VALUE, FIELDS };
 
-// Every second row of a batch is mirrored.
+// Rows of a batch are turned in turn.
 static int fill_position(void *context, const struct feed_item *item, void *const field[])
 {
-    const struct position *from = &((const struct selfplay *)context)->position[item->index];
+    const struct selfplay *p = context;
+    const struct game *g = p->game;
+    char *from = position_at(p, item->index);
+    const struct visited *is = visited_in(p, from);
     float *policy = field[FIELD_POLICY], *mask = field[FIELD_MASK], all = 0;
-    const bool mirrored = item->place % 2;
-    const struct connect4 mirror = connect4_mirror(&from->board);
-    connect4_planes(mirrored ? &mirror : &from->board, field[FIELD_BOARD]);
-    for (int m = 0; m < MOVES; m++) all += from->visits[m];
-    for (int m = 0; m < MOVES; m++) {
-        int at = mirrored ? MOVES - 1 - m : m;
-        policy[at] = from->visits[m] / all;
-        mask[at] = connect4_may(&from->board, m) ? 0 : SELFPLAY_NEVER;
+    const int turn = (int)(item->place % g->turns);
+    g->planes_of(from, turn, field[FIELD_BOARD]);
+    for (int m = 0; m < g->moves; m++) all += is->visits[m];
+    for (int m = 0; m < g->moves; m++) {
+        const int at = g->turned(m, turn);
+        policy[at] = is->visits[m] / all;
+        mask[at] = g->may(from, m) ? 0 : SELFPLAY_NEVER;
     }
-    *(float *)field[FIELD_VALUE] = from->result;
+    *(float *)field[FIELD_VALUE] = is->what;
     return 0;
 }
 
 int selfplay_feed(const struct setting *c, struct feed_choice *f)
 {
-    static const struct feed_field field[FIELDS] = {
-        [FIELD_BOARD] = {.name = "board", .dtype = U8, .shape = {SHAPE(CONNECT4_ROWS, CONNECT4_COLUMNS, 2)}},
-        [FIELD_POLICY] = {.name = "policy", .dtype = F32, .shape = {SHAPE(MOVES)}},
-        [FIELD_MASK] = {.name = "mask", .dtype = F32, .shape = {SHAPE(MOVES)}},
+    const struct game *g = game_of(c);
+    const struct feed_field field[FIELDS] = {
+        [FIELD_BOARD] = {.name = "board", .dtype = U8, .shape = {SHAPE(g->rows, g->columns, g->planes)}},
+        [FIELD_POLICY] = {.name = "policy", .dtype = F32, .shape = {SHAPE(g->moves)}},
+        [FIELD_MASK] = {.name = "mask", .dtype = F32, .shape = {SHAPE(g->moves)}},
         [FIELD_VALUE] = {.name = "value", .dtype = F32, .shape = {SHAPE(1)}},
     };
     memcpy(f->field, field, sizeof field);
@@ -240,18 +338,24 @@ int selfplay_feed(const struct setting *c, struct feed_choice *f)
 static int open_selfplay(const struct setting *c, void **state)
 {
     const struct play_keys *k = play_keys(c->recipe);
-    const size_t rows = (size_t)selfplay_batch(c), games = (size_t)k->games;
+    const struct game *g = game_of(c);
+    const size_t rows = (size_t)selfplay_batch(c), games = (size_t)k->games, moves = (size_t)g->moves;
     struct selfplay *p = zalloc(sizeof *p);
-    p->search = (struct search){(int)k->simulations, (float)k->puct, (float)k->noise};
-    p->games = k->games, p->leaves = k->leaves, p->opening = k->opening, p->window = k->window;
+    p->game = g, p->keys = k, p->games = k->games, p->leaves = k->leaves, p->window = k->window;
+    p->search = p->begins = selfplay_search(c);
+    if (k->simulations_first) p->begins.simulations = (int)k->simulations_first;
+    p->visited_bytes = (1 + moves) * sizeof(int16_t);
+    p->line_bytes = arena_round_up(sizeof(struct line) + (size_t)g->plies * p->visited_bytes, 8);
+    p->position_bytes = arena_round_up(g->seen_bytes + p->visited_bytes, 16);
     p->tree_bytes = tree_bytes(&p->search);
-    p->game = zalloc(games * sizeof *p->game);
-    p->position = zalloc((size_t)p->window * sizeof *p->position);
+    p->lines = zalloc(games * p->line_bytes);
+    p->positions = zalloc((size_t)p->window * p->position_bytes);
     p->trees = zalloc(games * p->tree_bytes);
-    p->policy = zalloc(rows * MOVES * sizeof *p->policy);
+    p->policy = zalloc(rows * moves * sizeof *p->policy);
     p->value = zalloc(rows * sizeof *p->value);
     for (int i = 0; i < HALVES; i++)
-        p->half[i] = (struct half){p, i * p->games / HALVES, zalloc(rows * sizeof(int)), zalloc(games), zalloc(rows * BOARD)};
+        p->half[i] = (struct half){p, i * p->games / HALVES, zalloc(rows * sizeof(int)), zalloc(games),
+                                   zalloc(rows * (size_t)game_bytes(g))};
     *state = p;
     return 0;
 }
@@ -260,7 +364,7 @@ static void close_selfplay(void *state)
 {
     struct selfplay *p = state;
     for (int i = 0; i < HALVES; i++) free(p->half[i].leaf), free(p->half[i].over), free(p->half[i].boards);
-    free(p->game), free(p->position), free(p->trees), free(p->policy), free(p->value);
+    free(p->lines), free(p->positions), free(p->trees), free(p->policy), free(p->value);
     free(p);
 }
 
@@ -296,16 +400,19 @@ static int64_t count_runs(const struct setting *c, int program)
 
 // ---- as bytes: totals, positions, and each game with its tree
 
-static size_t used_bytes(const struct tree *t) { return sizeof *t + (size_t)t->count * sizeof *t->node; }
+static size_t used_bytes(const struct selfplay *p, const struct tree *t)
+{
+    return sizeof *t + (size_t)t->count * node_bytes(p->game);
+}
 
 static void save_selfplay(const struct setting *c, struct text *bytes)
 {
     const struct selfplay *p = c->host;
     text_bytes(bytes, &p->is, sizeof p->is);
-    text_bytes(bytes, p->position, (size_t)kept_positions(p) * sizeof *p->position);
+    text_bytes(bytes, p->positions, (size_t)kept_positions(p) * p->position_bytes);
     for (int64_t i = 0; i < p->games; i++) {
-        text_bytes(bytes, &p->game[i], sizeof *p->game);
-        text_bytes(bytes, tree_of(p, i), used_bytes(tree_of(p, i)));
+        text_bytes(bytes, line_of(p, i), p->line_bytes);
+        text_bytes(bytes, tree_of(p, i), used_bytes(p, tree_of(p, i)));
     }
 }
 
@@ -325,34 +432,37 @@ static int take(struct bytes *b, void *into, size_t count)
 // Its moves lead to the tree's position.
 static bool is_sound_game(const struct selfplay *p, int64_t number)
 {
-    const struct game *g = &p->game[number];
-    struct connect4 board = {0};
-    if (g->plies < 0 || g->plies >= PLIES) return false;
+    const struct line *g = line_of(p, number);
+    union game_board board;
+    if (g->plies < 0 || g->plies >= p->game->plies) return false;
+    p->game->begin(&board);
     for (int64_t i = 0; i < g->plies; i++) {
-        int move = g->turn[i].move;
-        if (move < 0 || move >= MOVES || !connect4_may(&board, move) || connect4_drop(&board, move)) return false;
+        const int move = visited_at(p, g, i)->what;
+        if (move < 0 || move >= p->game->moves || !p->game->may(&board, move)) return false;
+        if (p->game->play(&board, move) != GAME_ON) return false;
     }
     return tree_is_sound(tree_of(p, number), &p->search, &board);
 }
 
-static bool is_sound_position(const struct position *p)
+static bool is_sound_position(const struct selfplay *p, int64_t number)
 {
+    const struct visited *is = visited_in(p, position_at(p, number));
     int64_t all = 0;
-    for (int m = 0; m < MOVES; m++) {
-        if (p->visits[m] < 0) return false;
-        all += p->visits[m];
+    for (int m = 0; m < p->game->moves; m++) {
+        if (is->visits[m] < 0) return false;
+        all += is->visits[m];
     }
-    return all > 0 && p->result >= -1 && p->result <= 1;
+    return all > 0 && is->what >= -1 && is->what <= 1;
 }
 
 static int take_game(struct selfplay *p, struct bytes *b, int64_t number)
 {
     struct tree *t = tree_of(p, number);
-    TRY(take(b, &p->game[number], sizeof *p->game));
+    TRY(take(b, line_of(p, number), p->line_bytes));
     TRY(take(b, t, sizeof *t));
     if (t->count < 1 || t->count > p->search.simulations + 1)
         return fail(ERR_INPUT, "the state of the games: a tree of %d positions", t->count);
-    TRY(take(b, t->node, (size_t)t->count * sizeof *t->node));
+    TRY(take(b, t->bytes, (size_t)t->count * node_bytes(p->game)));
     return is_sound_game(p, number) ? 0 : fail(ERR_INPUT, "the state of the games: game %lld is impossible", (long long)number);
 }
 
@@ -363,9 +473,9 @@ static int load_selfplay(struct drive *d, const char *bytes, size_t count)
     p->seed = d->seed;
     TRY(take(&b, &p->is, sizeof p->is));
     if (p->is.positions < 1 || p->is.games < p->games) return fail(ERR_INPUT, "the state of the games: totals are impossible");
-    TRY(take(&b, p->position, (size_t)kept_positions(p) * sizeof *p->position));
+    TRY(take(&b, p->positions, (size_t)kept_positions(p) * p->position_bytes));
     for (int64_t i = 0; i < kept_positions(p); i++)
-        if (!is_sound_position(&p->position[i]))
+        if (!is_sound_position(p, i))
             return fail(ERR_INPUT, "the state of the games: position %lld is impossible", (long long)i);
     for (int64_t i = 0; i < p->games; i++) TRY(take_game(p, &b, i));
     if (b.left) return fail(ERR_INPUT, "the state of the games is too long by %zu bytes", b.left);

@@ -9,14 +9,16 @@
 #pragma once
 
 #include "tasks/common/step/task.h"
+#include "tasks/play/search.h"
 
 // The slots of the program that judges leaves, selfplay_batch() of them.
-#define SELFPLAY_BOARDS "play.boards"  // u8[batch,rows,columns,2]
-#define SELFPLAY_POLICY "play.policy"  // f32[batch,columns]
+#define SELFPLAY_BOARDS "play.boards"  // u8[batch,rows,columns,planes]
+#define SELFPLAY_POLICY "play.policy"  // f32[batch,moves]
 #define SELFPLAY_VALUE "play.value"    // f32[batch,1]
 enum { SELFPLAY_PROGRAM = 2 };         // its number in the task's table
-#define SELFPLAY_NEVER -1e4f           // the logit of a full column
+#define SELFPLAY_NEVER -1e4f           // the logit of an illegal move
 int64_t selfplay_batch(const struct setting *);
+struct search selfplay_search(const struct setting *);  // as the recipe has it
 
 extern const struct host selfplay_host;
 int selfplay_feed(const struct setting *, struct feed_choice *) MUST_CHECK;

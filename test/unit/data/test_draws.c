@@ -37,7 +37,7 @@ enum {
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
     VIEW_BOXED, FLIP_BOXED, PART_BOXED, COLOURS_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE,
-    PLAYOUTS, PLAYED, GO_GAMES, GO_OPENINGS, USES, NO_USE
+    PLAYOUTS, PLAYED, PLAYED_GO, LEAVES_GO, GO_GAMES, GO_OPENINGS, USES, NO_USE
 };
 enum { CROP_TRIES = 10, PART_TRIES = 128 };
 static const struct use uses[USES] = {
@@ -89,6 +89,8 @@ static const struct use uses[USES] = {
     [SCORED_NOISE] = {"noise of scored pictures", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_SCORED},
     [PLAYOUTS] = {"random playouts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PLAYOUTS},
     [PLAYED] = {"noise and moves of games", RNG_PLAY, {0, 0}, {0, 2}},
+    [PLAYED_GO] = {"resigning, and gamma numbers of 82 moves", RNG_PLAY, {0, 0}, {3, 3 + 82 * 16}},
+    [LEAVES_GO] = {"symmetries of leaves", RNG_PLAY, {0, 0}, {1 << 16, (1 << 16) + 1000}},
     [GO_GAMES] = {"random games of the opponent in Go", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_GO_GAMES},
     [GO_OPENINGS] = {"openings and positions of Go", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_GO_OPENINGS},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
@@ -171,7 +173,8 @@ static const struct place places[] = {
     {"tasks/detection/photos.c", "RNG_CROP", 1, {VIEW_BOXED, NO_USE}},
     {"tasks/detection/photos.c", "RNG_FLIP", 1, {FLIP_BOXED, NO_USE}},
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},
-    {"tasks/play/selfplay.c", "RNG_PLAY", 1, {PLAYED, NO_USE}},
+    {"tasks/play/match.c", "RNG_PLAY", 1, {LEAVES_GO, NO_USE}},
+    {"tasks/play/selfplay.c", "RNG_PLAY", 2, {PLAYED, PLAYED_GO}},
     {"tasks/play/playouts.c", "DRAWS(", 1, {PLAYOUTS, NO_USE}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},

@@ -24,7 +24,7 @@ static struct play_outputs write_network(struct written *w, struct graph *g, int
     w->setting = (struct setting){.model = &play_models[0], .recipe = &w->recipe, .dtype = F32};
     w->step = (struct step){.g = g, .setting = &w->setting, .program = &w->program, .is = {.batch = COUNT}};
     g->trains = ANY;
-    return play_network(&w->step, input(g, "boards", SHAPE(COUNT, 6, 7, 2)), MOVES);
+    return play_network(&w->step, input(g, "boards", SHAPE(COUNT, 6, 7, 2)));
 }
 
 // Convolutions without biases, a scale and a bias for each norm, two dense layers of the value and one of the policy.

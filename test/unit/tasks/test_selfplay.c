@@ -92,7 +92,7 @@ TEST(states_come_back_or_are_refused)
         assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
         again.at[i + 7] = 0;
     }
-    again.at[again.length - 4] ^= 1;  // the state of the last node
+    again.at[again.length - node_bytes(&game_connect4) + offsetof(struct search_node, state)] ^= 1;  // of the last node
     assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
     text_bytes(&bytes, "", 1);
     assert_int_equal(host->load(d, bytes.at, bytes.length), ERR_INPUT);
