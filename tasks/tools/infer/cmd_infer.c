@@ -198,6 +198,9 @@ static int judge_and_record(struct measured *m)
         m->eligible = result_eligible(&facts), m->synthetic = d->synthetic;
         rc = facts_read(&m->figures.device, &machine, &software);
         facts.machine = &machine, facts.software = &software;
+        if (rc == 0 && m->a->latency && facts.k == METRIC_NONE)
+            rc = fail(ERR_USAGE, "%lld %s are too few for a score, without which no latency is recorded",
+                      (long long)m->figures.items, task_samples(m->chosen->task));
         if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
     }
     if (digests_end(digests)) dataset_close(data);

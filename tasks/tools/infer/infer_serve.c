@@ -73,7 +73,7 @@ static int fill_sample(struct serving *s, const struct order_batch *batch)
 {
     const struct feed_choice *c = &s->supply.choice;
     struct feed_slots *slots = &s->slots.feed[FEED_TEST];
-    struct feed_item item = {.split = SPLIT_TEST, .index = order_samples(s->supply.order)[batch->first], .bucket = batch->bucket};
+    struct feed_item item = {.split = c->split, .index = order_samples(s->supply.order)[batch->first], .bucket = batch->bucket};
     TRY(feed_one(c, s->worker, &item, s->field));
     for (int f = 0; f < c->fields; f++) {
         struct slot *slot = slots->input[f][batch->bucket];
@@ -142,7 +142,7 @@ static void take_memory(struct serving *s, int64_t items)
 static int64_t count_requests(const struct serving *s)
 {
     const struct dataset *of = s->setting.task->request ? s->data : s->evaluation.view;
-    return dataset_facts(of)->count[SPLIT_TEST];
+    return dataset_facts(of)->count[s->supply.choice.split];
 }
 
 // The number of the request to which a batch of one sample belongs.
