@@ -2,7 +2,6 @@
 // Cost: every function but rle_encode and rle_decode works on runs, not on pixels.
 #include "tasks/detection/rle.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 // rules, the models, the tasks. Batches are in blocks.h, networks in gpt_network.h, writing in gpt_author.h.
 #include "tasks/gpt/gpt.h"
 
-#include "data/read/text/corpus.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/gpt/blocks.h"
 #include "tasks/gpt/gpt_author.h"

@@ -11,7 +11,6 @@
 #include "tasks/speech/deepspeech.h"
 
 #include "data/audio/letters.h"
-#include "data/audio/spectrum.h"
 #include "tasks/common/layers/net.h"
 #include "tasks/speech/speech_keys.h"
 

@@ -3,7 +3,6 @@
 // is larger than they are worth. A convolution of cuDNN is one node on the emulator.
 #include "test/unit/test.h"
 #include "test/cuda/fixture_placed.h"
-#include "test/emulate/emulate_test.h"
 
 #include <dlfcn.h>
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "test/fault/forge_copies.h"

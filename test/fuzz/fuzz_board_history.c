@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the reader of published histories. An accepted row is read again from its stored form and must be the same.
-#include <math.h>
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"

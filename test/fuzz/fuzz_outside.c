@@ -3,7 +3,6 @@
 // has figures within their bounds, and a refused line has a sentence.
 #include "tasks/tools/outside/outside.h"
 
-#include <math.h>
 #include <string.h>
 
 static uint64_t seen[2];  // of the same bytes, cut in two ways

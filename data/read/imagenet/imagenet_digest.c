@@ -9,7 +9,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "data/image/head.h"
 #include "data/manifest.h"

@@ -2,8 +2,6 @@
 // A vector loop for each formula of map.def, each of its slopes and each type.
 #include "runtime/cpu/loops/loops_inside.h"
 
-#include <math.h>
-
 #define A get(t, a, i)
 #define B get(t, b, i)
 #define C get(t, c, i)

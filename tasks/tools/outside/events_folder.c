@@ -8,7 +8,6 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/common/base/arena.h"

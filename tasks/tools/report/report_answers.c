@@ -5,7 +5,6 @@
 // Cost: an inference of LIMIT_NS at most, one sample at a time; then the page shows those that were looked at.
 #include "tasks/tools/report/report_inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "data/kind.h"
 #include "data/read/coco/coco_set.h"
 #include "data/read/coco/instances.h"
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 #include "test/unit/fixture_folders.h"
 

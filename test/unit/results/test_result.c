@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record: valid facts are stored, invalid ones refused; a killed writer loses nothing that was confirmed; strange files are
 // refused with a sentence.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

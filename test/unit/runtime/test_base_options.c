@@ -3,8 +3,6 @@
 #include "runtime/common/cli/options.h"
 #include "test/unit/test.h"
 
-#include <fcntl.h>
-
 static bool verbose, stop, json;
 static int64_t batch, seed;
 static double rate;

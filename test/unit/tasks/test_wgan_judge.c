@@ -8,7 +8,6 @@
 
 #include "data/dataset.h"
 #include "data/read/mnist/idx.h"
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/wgan/lenet.h"
