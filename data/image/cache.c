@@ -15,14 +15,14 @@
 
 enum { SIZES_AT_ONCE = 4096, DECODED_AT_ONCE = 32, CHANNELS = 3 };
 
-struct kept {
+struct kept_picture {
     int64_t at;  // position of its pixels
     int32_t stored_width, stored_height, width, height;
 };
 
 struct cache {
     struct cache_choice choice;
-    struct kept *kept;
+    struct kept_picture *kept;
     uint8_t *pixels;
 };
 
@@ -31,9 +31,9 @@ static int64_t cache_count(const struct cache_choice *c)
     return dataset_facts(c->data)->count[c->split];
 }
 
-static struct kept shrink_size(int32_t width, int32_t height, int side)
+static struct kept_picture shrink_size(int32_t width, int32_t height, int side)
 {
-    struct kept k = {.stored_width = width, .stored_height = height, .width = width, .height = height};
+    struct kept_picture k = {.stored_width = width, .stored_height = height, .width = width, .height = height};
     int32_t shorter = width < height ? width : height;
     if (side > 0 && shorter > side) {
         k.width = (int32_t)rint((double)width * side / shorter);
@@ -43,7 +43,7 @@ static struct kept shrink_size(int32_t width, int32_t height, int side)
 }
 
 // `kept` may be NULL.
-static int read_sizes(const struct cache_choice *c, struct kept *kept, int64_t *bytes)
+static int read_sizes(const struct cache_choice *c, struct kept_picture *kept, int64_t *bytes)
 {
     int32_t(*size)[2] = zalloc(SIZES_AT_ONCE * sizeof *size);
     const struct image_limits limits = DECODER_LIMITS;
@@ -61,7 +61,7 @@ static int read_sizes(const struct cache_choice *c, struct kept *kept, int64_t *
                           split_name(c->split), (long long)(first + i), width, height);
                 break;
             }
-            struct kept k = shrink_size(width, height, c->side);
+            struct kept_picture k = shrink_size(width, height, c->side);
             k.at = *bytes - SCALE_SLACK;
             *bytes += (int64_t)k.width * k.height * CHANNELS;
             if (kept != NULL) kept[first + i] = k;
@@ -97,7 +97,7 @@ static int64_t longest_file(struct dataset *data)
 static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t sample, size_t room)
 {
     const struct cache_choice *c = &cache->choice;
-    const struct kept *k = &cache->kept[sample];
+    const struct kept_picture *k = &cache->kept[sample];
     uint8_t *bytes = decoder_room(decoder, room);
     char what[128];
     int64_t n;
@@ -110,7 +110,8 @@ static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t s
         return fail(ERR_INPUT, "%s has %d x %d pixels, and its data set says %d x %d", what, width, height, k->stored_width,
                     k->stored_height);
     struct area all = {0, 0, width, height};
-    int rc = decoder_draw(decoder, what, bytes, (size_t)n, &all, false, k->height, k->width, cache->pixels + k->at);
+    int rc = decoder_draw(decoder, what, bytes, (size_t)n,
+                          &(struct scale_into){&all, false, k->height, k->width, cache->pixels + k->at});
     TRY(dataset_name_failure(c->data, c->split, sample, rc));
     const char *damage = decoder_damage(decoder);
     return damage != NULL && c->damage != NULL ? damage_note(c->damage, c->data, c->split, sample, damage) : 0;
@@ -170,10 +171,9 @@ void cache_size(const struct cache *cache, int64_t sample, int *width, int *heig
     *width = cache->kept[sample].width, *height = cache->kept[sample].height;
 }
 
-void cache_draw(const struct cache *cache, struct scaler *scaler, int64_t sample, const struct area *area, bool mirror,
-                int64_t height, int64_t width, uint8_t *into)
+void cache_draw(const struct cache *cache, struct scaler *scaler, int64_t sample, const struct scale_into *into)
 {
-    const struct kept *k = &cache->kept[sample];
+    const struct kept_picture *k = &cache->kept[sample];
     struct scale_part part = {cache->pixels + k->at, (int64_t)k->width * CHANNELS, CHANNELS, 0, 0, k->width, k->height};
-    scale_draw(scaler, &part, area, mirror, height, width, into);
+    scale_draw(scaler, &part, into);
 }

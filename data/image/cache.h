@@ -5,7 +5,7 @@
 //     cache_bytes(&choice, &bytes);   // for a plan: reads sizes, decodes nothing
 //     cache_new(&choice, &cache);     // decodes on all threads of threads.h
 //     cache_size(cache, i, &width, &height);
-//     cache_draw(cache, scaler, i, &area, mirror, 128, 128, into);
+//     cache_draw(cache, scaler, i, &(struct scale_into){&area, mirror, 128, 128, into});
 //
 // Invariant: the same bytes for any number of threads. Pictures that keep their size give the samples of a decoder that may
 // not shrink. Other pictures give different samples, so the recipe chooses a cache, not the machine. Cost: 3 bytes per
@@ -32,5 +32,4 @@ void cache_free(struct cache *);  // NULL is fine
 
 void cache_size(const struct cache *, int64_t sample, int *width, int *height);  // the cached size
 // Several threads may call it at once, each with its own scaler. The area must be inside the picture.
-void cache_draw(const struct cache *, struct scaler *, int64_t sample, const struct area *, bool mirror, int64_t height,
-                int64_t width, uint8_t *into);
+void cache_draw(const struct cache *, struct scaler *, int64_t sample, const struct scale_into *);

@@ -14,7 +14,6 @@
 
 #include "data/image/head.h"
 #include "data/image/png.h"
-#include "data/image/scale.h"
 #include "runtime/common/base/arena.h"
 
 enum {
@@ -197,12 +196,12 @@ static int decode_part(struct decoder *d, const char *what, struct part *part)
     return 0;
 }
 
-static int draw_area(struct decoder *d, const char *what, const struct area *area, bool mirror, int64_t height,
-                     int64_t width, uint8_t *into)
+static int draw_area(struct decoder *d, const char *what, const struct scale_into *into)
 {
+    const struct area *area = into->area;
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     TRY(check_area(what, area, jpeg->image_width, jpeg->image_height));
-    int eighths = d->shrinks ? choose_eighths(area, height, width) : WHOLE;
+    int eighths = d->shrinks ? choose_eighths(area, into->height, into->width) : WHOLE;
     double scale = eighths / (double)WHOLE;
     jpeg->scale_num = (unsigned)eighths, jpeg->scale_denom = WHOLE;
     jpeg->out_color_space = jpeg->num_components == 4 ? JCS_CMYK : JCS_EXT_RGBX;
@@ -211,26 +210,27 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
     struct area scaled = {area->left * scale, area->top * scale, area->width * scale, area->height * scale};
     struct part part;
     int right, bottom, all_width = (int)jpeg->output_width, all_height = (int)jpeg->output_height;  // a crop changes them
-    scale_reach(scaled.left, scaled.width, width, all_width, &part.left, &right);
-    scale_reach(scaled.top, scaled.height, height, all_height, &part.top, &bottom);
+    scale_reach(scaled.left, scaled.width, into->width, all_width, &part.left, &right);
+    scale_reach(scaled.top, scaled.height, into->height, all_height, &part.top, &bottom);
     part.width = right - part.left, part.height = bottom - part.top;
     TRY(decode_part(d, what, &part));
     struct scale_part from = {d->pixels, (int64_t)part.width * CHANNELS, CHANNELS, part.left, part.top, all_width, all_height};
-    scale_draw(d->scaler, &from, &scaled, mirror, height, width, into);
+    struct scale_into to = *into;
+    to.area = &scaled;
+    scale_draw(d->scaler, &from, &to);
     return 0;
 }
 
 // ---- PNG: decoded whole
 
-static int draw_png(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area, bool mirror,
-                    int64_t height, int64_t width, uint8_t *into)
+static int draw_png(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct scale_into *into)
 {
     struct image all;
     d->damage[0] = '\0';
     TRY(png_read(what, bytes, n, &(struct png_choice){.limits = d->limits, .slack = SCALE_SLACK}, &all));
-    int rc = check_area(what, area, all.width, all.height);
+    int rc = check_area(what, into->area, all.width, all.height);
     const struct scale_part from = {all.pixels, 3 * (int64_t)all.width, 3, 0, 0, all.width, all.height};
-    if (rc == 0) scale_draw(d->scaler, &from, area, mirror, height, width, into);
+    if (rc == 0) scale_draw(d->scaler, &from, into);
     free(all.pixels);
     return rc;
 }
@@ -247,30 +247,28 @@ static int png_dimensions(const char *what, const uint8_t *bytes, size_t n, int 
 
 // The code that may jump. Without `into` it ends after the header. No local variable changes between setjmp and longjmp, so
 // none becomes indeterminate.
-static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area,
-                       bool mirror, int64_t height, int64_t width, uint8_t *into)
+static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct scale_into *into)
 {
     if (setjmp(d->back) != 0)
         return fail(d->manager.msg_code == JERR_OUT_OF_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s: not a readable JPEG: %s", what,
                     d->error);
     TRY(read_jpeg_header(d, what, bytes, n));
-    return into != NULL ? draw_area(d, what, area, mirror, height, width, into) : 0;
+    return into != NULL ? draw_area(d, what, into) : 0;
 }
 
 int decoder_size(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, int *width, int *height)
 {
     if (png_is(bytes, n)) return png_dimensions(what, bytes, n, width, height);
-    int rc = run_decoder(d, what, bytes, n, NULL, false, 0, 0, NULL);
+    int rc = run_decoder(d, what, bytes, n, NULL);
     *width = (int)d->jpeg.image_width, *height = (int)d->jpeg.image_height;
     jpeg_destroy_decompress(&d->jpeg);
     return rc;
 }
 
-int decoder_draw(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area, bool mirror,
-                 int64_t height, int64_t width, uint8_t *into)
+int decoder_draw(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct scale_into *into)
 {
-    if (png_is(bytes, n)) return draw_png(d, what, bytes, n, area, mirror, height, width, into);
-    int rc = run_decoder(d, what, bytes, n, area, mirror, height, width, into);
+    if (png_is(bytes, n)) return draw_png(d, what, bytes, n, into);
+    int rc = run_decoder(d, what, bytes, n, into);
     jpeg_destroy_decompress(&d->jpeg);
     return rc;
 }

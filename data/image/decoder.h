@@ -4,7 +4,7 @@
 //
 //     decoder_size(decoder, "train 7", bytes, n, &width, &height);
 //     area = crop_random(seed, epoch, 7, width, height, 0.25, 1);
-//     decoder_draw(decoder, "train 7", bytes, n, &area, crop_mirror(seed, epoch, 7), 224, 224, into);
+//     decoder_draw(decoder, "train 7", bytes, n, &(struct scale_into){&area, crop_mirror(seed, epoch, 7), 224, 224, into});
 //
 // Colour, grey, CMYK and YCCK become RGB (CMYK as Adobe writes it, inverted; profiles and EXIF orientation are ignored).
 // Progressive and arithmetic files are decoded; 12-bit and lossless ones are refused.
@@ -16,6 +16,7 @@
 
 #include "data/image/crop.h"
 #include "data/image/image.h"
+#include "data/image/scale.h"
 
 struct decoder;  // belongs to one thread
 
@@ -33,10 +34,9 @@ void decoder_shrink(struct decoder *, bool);
 uint8_t *decoder_room(struct decoder *, size_t bytes);
 
 int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;
-// Draws the area, which is inside the picture, as into[height, width, 3]. The resize also reads pixels around the area, as
+// The area is inside the picture. The resize also reads pixels around the area, as
 // far as its filter reaches (Pillow's `box`).
-int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct area *, bool mirror,
-                 int64_t height, int64_t width, uint8_t *into) MUST_CHECK;
+int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct scale_into *) MUST_CHECK;
 // libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey), else NULL. Only the
 // needed rows are checked. Valid until the next call. A damaged PNG is an error.
 const char *decoder_damage(const struct decoder *);

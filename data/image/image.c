@@ -48,7 +48,7 @@ static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, con
     }
     if (rc == 0) {
         struct area all = {0, 0, width, height};
-        rc = decoder_draw(decoder, name, bytes, count, &all, false, height, width, image->pixels);
+        rc = decoder_draw(decoder, name, bytes, count, &(struct scale_into){&all, false, height, width, image->pixels});
     }
     if (rc == 0 && decoder_damage(decoder) != NULL)
         rc = fail(ERR_INPUT, "%s: not a valid JPEG: %s", name, decoder_damage(decoder));

@@ -188,19 +188,20 @@ static void draw_wide(struct scaler *s, const struct scale_part *part, const uin
     }
 }
 
-void scale_draw(struct scaler *s, const struct scale_part *part, const struct area *area, bool mirror, int64_t height,
-                int64_t width, uint8_t *into)
+void scale_draw(struct scaler *s, const struct scale_part *part, const struct scale_into *into)
 {
     int first, end;
+    const struct area *area = into->area;
+    const int64_t height = into->height, width = into->width;
     set_axis(&s->down, area->top, area->height, height, part->height, false);
-    set_axis(&s->across, area->left, area->width, width, part->width, mirror);
+    set_axis(&s->across, area->left, area->width, width, part->width, into->mirror);
     scale_reach(area->left, area->width, width, part->width, &first, &end);
     const uint8_t *from = part->pixels + (int64_t)(first - part->left) * part->channels;
     if (s->down.taps > TAPS_MOST || s->across.taps > TAPS_MOST) {
-        draw_wide(s, part, from, first, height, width, into);
+        draw_wide(s, part, from, first, height, width, into->pixels);
         return;
     }
     spread_weights(s, width, first);
     struct scale_across across = {s->across.first, (const int16_t(*)[SCALE_LANES])s->spread, s->across.taps, width};
-    draw_narrow(s, part, from, end - first, height, &across, into);
+    draw_narrow(s, part, from, end - first, height, &across, into->pixels);
 }

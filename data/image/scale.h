@@ -18,12 +18,19 @@ struct scale_part {
     int width, height;      // size of the whole picture
 };
 
+// Where a picture goes: its area, mirrored or not, becomes into[height, width, 3].
+struct scale_into {
+    const struct area *area;
+    bool mirror;
+    int64_t height, width;
+    uint8_t *pixels;
+};
+
 struct scaler;                      // tables and a row; belongs to one thread
 struct scaler *scaler_new(void);    // never NULL
 void scaler_free(struct scaler *);  // NULL is fine
 
 // The pixels [*first, *end) of an axis of `bound` pixels that `count` outputs of [begin, begin + length) need.
 void scale_reach(double begin, double length, int64_t count, int bound, int *first, int *end);
-// Writes into[height, width, 3]. The part must hold the pixels that scale_reach returns for both axes.
-void scale_draw(struct scaler *, const struct scale_part *, const struct area *, bool mirror, int64_t height, int64_t width,
-                uint8_t *into);
+// The part must hold the pixels that scale_reach returns for both axes.
+void scale_draw(struct scaler *, const struct scale_part *, const struct scale_into *);

@@ -80,7 +80,7 @@ static int draw_png(struct converter *c, const char *what, const uint8_t *bytes,
         memset(c->source + pixels * 3, 0, SCALE_SLACK);
         struct area area = {0, 0, image.width, image.height};
         struct scale_part part = {c->source, (int64_t)image.width * 3, 3, 0, 0, image.width, image.height};
-        scale_draw(c->scaler, &part, &area, false, out->height, out->width, c->pixels);
+        scale_draw(c->scaler, &part, &(struct scale_into){&area, false, out->height, out->width, c->pixels});
     }
     image_free(&image);
     return rc;
@@ -90,7 +90,7 @@ static int draw_jpeg(struct converter *c, const char *what, const uint8_t *bytes
                      struct converted *out)
 {
     struct area area = {0, 0, head->width, head->height};
-    TRY(decoder_draw(c->decoder, what, bytes, count, &area, false, out->height, out->width, c->pixels));
+    TRY(decoder_draw(c->decoder, what, bytes, count, &(struct scale_into){&area, false, out->height, out->width, c->pixels}));
     const char *damage = decoder_damage(c->decoder);
     if (damage == NULL) return 0;
     out->marks |= PACK_DAMAGED;

@@ -156,7 +156,8 @@ static int decode_view(const struct photos *p, const struct feed_item *item, con
     dataset_sample_name(p->data, p->split, item->index, &name);
     int rc = decoder_size(decoder, name.at, bytes, (size_t)n, &width, &height);
     struct area area = area_of(v, width, height);
-    if (rc == 0) rc = decoder_draw(decoder, name.at, bytes, (size_t)n, &area, v->mirror, v->height, v->width, into);
+    if (rc == 0) rc = decoder_draw(decoder, name.at, bytes, (size_t)n,
+                                   &(struct scale_into){&area, v->mirror, v->height, v->width, into});
     if (rc == 0 && decoder_damage(decoder)) rc = fail(ERR_INPUT, "%s is damaged: %s", name.at, decoder_damage(decoder));
     text_free(&name);
     return rc;
@@ -168,7 +169,8 @@ static int draw_view(const struct photos *p, const struct feed_item *item, const
     if (!p->cache) return decode_view(p, item, v, into);
     cache_size(p->cache, item->index, &width, &height);
     struct area area = area_of(v, width, height);
-    cache_draw(p->cache, ((struct worker *)item->worker)->scaler, item->index, &area, v->mirror, v->height, v->width, into);
+    cache_draw(p->cache, ((struct worker *)item->worker)->scaler, item->index,
+               &(struct scale_into){&area, v->mirror, v->height, v->width, into});
     return 0;
 }
 

@@ -153,7 +153,8 @@ static int decode_sample(const struct samples *s, const struct feed_item *item, 
     int rc = decoder_size(decoder, what, bytes, (size_t)n, &width, &height);
     TRY(dataset_name_failure(s->data, s->split, item->index, rc));
     struct area area = area_of(s, item, width, height);
-    rc = decoder_draw(decoder, what, bytes, (size_t)n, &area, mirror, s->height[item->bucket], s->width[item->bucket], into);
+    rc = decoder_draw(decoder, what, bytes, (size_t)n,
+                      &(struct scale_into){&area, mirror, s->height[item->bucket], s->width[item->bucket], into});
     TRY(dataset_name_failure(s->data, s->split, item->index, rc));
     const char *damaged = decoder_damage(decoder);
     return damaged ? damage_note(s->damage, s->data, s->split, item->index, damaged) : 0;
@@ -168,8 +169,8 @@ static int fill_sample(void *context, const struct feed_item *item, void *const 
     if (s->cache) {
         cache_size(s->cache, item->index, &width, &height);
         struct area area = area_of(s, item, width, height);
-        cache_draw(s->cache, ((struct worker *)item->worker)->scaler, item->index, &area, mirror, s->height[item->bucket],
-                   s->width[item->bucket], field[0]);
+        cache_draw(s->cache, ((struct worker *)item->worker)->scaler, item->index,
+                   &(struct scale_into){&area, mirror, s->height[item->bucket], s->width[item->bucket], field[0]});
     } else {
         TRY(decode_sample(s, item, mirror, field[0]));
     }

@@ -60,7 +60,8 @@ static int load(const char *folder, struct decoder *decoder)
         if (decoder_size(decoder, path, (uint8_t *)p->bytes, p->n, &p->width, &p->height) < 0) continue;
         p->pixels = zalloc((size_t)p->width * (size_t)p->height * 3 + SCALE_SLACK);
         struct area all = {0, 0, p->width, p->height};
-        TRY(decoder_draw(decoder, path, (uint8_t *)p->bytes, p->n, &all, false, p->height, p->width, p->pixels));
+        TRY(decoder_draw(decoder, path, (uint8_t *)p->bytes, p->n,
+                         &(struct scale_into){&all, false, p->height, p->width, p->pixels}));
         pictures++;
     }
     return pictures > 0 ? 0 : fail(ERR_MISSING, "%s: no JPEG in it", folder);
@@ -110,11 +111,11 @@ static int measure(struct decoder *decoder)
             decode_plain(&jpeg, p, &a, rows);
             keep_least(&p->plain, since);
             since = processor_ns();
-            TRY(decoder_draw(decoder, "it", (uint8_t *)p->bytes, p->n, &a, i % 2, side, side, into));
+            TRY(decoder_draw(decoder, "it", (uint8_t *)p->bytes, p->n, &(struct scale_into){&a, i % 2, side, side, into}));
             keep_least(&p->drawn, since);
             struct scale_part part = {p->pixels, (int64_t)p->width * 3, 3, 0, 0, p->width, p->height};
             since = processor_ns();
-            scale_draw(scaler, &part, &a, i % 2, side, side, into);
+            scale_draw(scaler, &part, &(struct scale_into){&a, i % 2, side, side, into});
             keep_least(&p->resized, since);
         }
     }

@@ -39,10 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     for (int i = 0; i < 2; i++) {
         uint8_t small[3 * 3 * 3];
         memset(into[i], 0x5a, sizeof into[i]);
-        rc[i] = decoder_draw(decoder, "it", bytes, count, &a, size.v[2] & 1, out_height, out_width, into[i]);
+        rc[i] = decoder_draw(decoder, "it", bytes, count,
+                             &(struct scale_into){&a, size.v[2] & 1, out_height, out_width, into[i]});
         BUG_IF(rc[i] < 0 && strncmp(error_text(), "it", 2) != 0);
         for (int64_t k = out_height * out_width * 3; k < (int64_t)sizeof into[i]; k++) BUG_IF(into[i][k] != 0x5a);
-        if (i == 0 && decoder_draw(decoder, "it", bytes, count, &other, false, 3, 3, small) < 0) BUG_IF(error_text()[0] == '\0');
+        if (i == 0 && decoder_draw(decoder, "it", bytes, count,
+                                   &(struct scale_into){&other, false, 3, 3, small}) < 0) BUG_IF(error_text()[0] == '\0');
     }
     BUG_IF(rc[0] != rc[1] || (rc[0] == 0 && memcmp(into[0], into[1], sizeof into[0]) != 0));
     return 0;

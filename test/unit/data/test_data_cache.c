@@ -35,7 +35,7 @@ static void draw_all(const struct cache *cache, char hex[DIGEST_HEX])
         int width, height;
         cache_size(cache, i, &width, &height);
         struct area a = crop_random(7, 0, i, width, height, 0.3, 1);
-        cache_draw(cache, scaler, i, &a, i % 2, SIDE, SIDE, into[i]);
+        cache_draw(cache, scaler, i, &(struct scale_into){&a, i % 2, SIDE, SIDE, into[i]});
     }
     scaler_free(scaler);
     digest_bytes(into, sizeof into, hex);
@@ -101,8 +101,8 @@ TEST_WITH(samples_are_those_of_the_files, open_data, close_data)
         uint8_t file[64 * 64 * 3], kept[64 * 64 * 3];
         struct area a = crop_centre(own()->size[i][0], own()->size[i][1], 64, 64, 1.1);
         const struct jpeg_bytes *b = &own()->file[i];
-        assert_int_equal(decoder_draw(decoder, "it", b->at, b->count, &a, i % 2, 64, 64, file), 0);
-        cache_draw(cache, scaler, i, &a, i % 2, 64, 64, kept);
+        assert_int_equal(decoder_draw(decoder, "it", b->at, b->count, &(struct scale_into){&a, i % 2, 64, 64, file}), 0);
+        cache_draw(cache, scaler, i, &(struct scale_into){&a, i % 2, 64, 64, kept});
         assert_memory_equal(file, kept, sizeof file);
     }
     scaler_free(scaler);
@@ -215,8 +215,8 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
     TRY(dataset_item(context, item->split, "jpeg", item->index, bytes, PICTURES_ROOM, &n));
     TRY(decoder_size(item->worker, "it", bytes, (size_t)n, &width, &height));
     struct area a = crop_random(item->seed, item->epoch, item->index, width, height, 0.08, 1);
-    return decoder_draw(item->worker, "it", bytes, (size_t)n, &a, crop_mirror(item->seed, item->epoch, item->index), SIDE, SIDE,
-                        field[0]);
+    return decoder_draw(item->worker, "it", bytes, (size_t)n,
+                        &(struct scale_into){&a, crop_mirror(item->seed, item->epoch, item->index), SIDE, SIDE, field[0]});
 }
 
 static void *worker_new(void *context)

@@ -10,7 +10,8 @@ static struct decoder *decoder;
 
 static void draw_into(const struct jpeg_bytes *b, struct area a, bool mirror, int64_t height, int64_t width, uint8_t *into)
 {
-    if (decoder_draw(decoder, "it", b->at, b->count, &a, mirror, height, width, into) < 0) fail_msg("%s", error_text());
+    if (decoder_draw(decoder, "it", b->at, b->count,
+                     &(struct scale_into){&a, mirror, height, width, into}) < 0) fail_msg("%s", error_text());
 }
 
 static uint8_t *draw(const struct jpeg_bytes *b, struct area a, bool mirror, int64_t height, int64_t width)
@@ -148,7 +149,7 @@ TEST(whole_pixels_can_be_asked_for)
     memcpy(pixels, whole, SIDE * SIDE * 3);
     struct scale_part part = {pixels, SIDE * 3, 3, 0, 0, SIDE, SIDE};
     struct scaler *scaler = scaler_new();
-    scale_draw(scaler, &part, &a, true, INTO, INTO, want);
+    scale_draw(scaler, &part, &(struct scale_into){&a, true, INTO, INTO, want});
     decoder_shrink(decoder, false);
     uint8_t *sample = draw(&b, a, true, INTO, INTO);
     assert_memory_equal(sample, want, sizeof want);
@@ -195,15 +196,17 @@ TEST(pngs_are_drawn)
     assert_int_equal(width, WIDE);
     assert_int_equal(height, HIGH);
     struct area all = {0, 0, WIDE, HIGH}, part = {5, 3, 7, 4}, outside = {5, 3, 16, 4};
-    assert_int_equal(decoder_draw(decoder, "it", png, count, &all, false, HIGH, WIDE, drawn), 0);
+    assert_int_equal(decoder_draw(decoder, "it", png, count, &(struct scale_into){&all, false, HIGH, WIDE, drawn}), 0);
     assert_memory_equal(drawn, pixels, sizeof pixels);
-    assert_int_equal(decoder_draw(decoder, "it", png, count, &part, true, 4, 7, drawn), 0);
+    assert_int_equal(decoder_draw(decoder, "it", png, count, &(struct scale_into){&part, true, 4, 7, drawn}), 0);
     for (int y = 0; y < 4; y++)
         for (int x = 0; x < 7; x++) assert_memory_equal(drawn + 3 * (7 * y + x), pixels + 3 * (WIDE * (3 + y) + 11 - x), 3);
     assert_null(decoder_damage(decoder));
-    assert_fails(decoder_draw(decoder, "it", png, count, &outside, false, 4, 7, drawn), ERR_INPUT, "it: the area");
+    assert_fails(decoder_draw(decoder, "it", png, count,
+                              &(struct scale_into){&outside, false, 4, 7, drawn}), ERR_INPUT, "it: the area");
     for (size_t n = 8; n < count / 2; n += 7)
-        assert_fails(decoder_draw(decoder, "it", png, n, &all, false, HIGH, WIDE, drawn), ERR_INPUT, "it: not a valid PNG");
+        assert_fails(decoder_draw(decoder, "it", png, n,
+                                  &(struct scale_into){&all, false, HIGH, WIDE, drawn}), ERR_INPUT, "it: not a valid PNG");
     free(png);
 }
 
@@ -214,7 +217,7 @@ static void expect_failure(const uint8_t *bytes, size_t count, const char *part)
     uint8_t into[16 * 16 * 3];
     int width, height;
     struct area a = {0, 0, 8, 8};
-    assert_true(decoder_draw(decoder, "train 7", bytes, count, &a, false, 16, 16, into) < 0);
+    assert_true(decoder_draw(decoder, "train 7", bytes, count, &(struct scale_into){&a, false, 16, 16, into}) < 0);
     assert_true(strncmp(error_text(), "train 7", 7) == 0);
     if (strstr(error_text(), part) == NULL) fail_msg("\"%s\" does not say \"%s\"", error_text(), part);
     if (decoder_size(decoder, "train 7", bytes, count, &width, &height) == 0)
@@ -279,7 +282,7 @@ TEST(cut_files_give_what_there_is)
         int drawn = 0;
         draw_into(&b, all, false, 70, 90, whole);
         for (size_t n = 0; n < b.count; n += 61) {
-            if (decoder_draw(decoder, "it", b.at, n, &all, false, 70, 90, cut) < 0) {
+            if (decoder_draw(decoder, "it", b.at, n, &(struct scale_into){&all, false, 70, 90, cut}) < 0) {
                 assert_true(strncmp(error_text(), "it", 2) == 0);
                 continue;
             }
@@ -287,7 +290,7 @@ TEST(cut_files_give_what_there_is)
             drawn++;
         }
         assert_true(drawn > 10);
-        assert_int_equal(decoder_draw(decoder, "it", b.at, b.count * 9 / 10, &all, false, 70, 90, cut), 0);
+        assert_int_equal(decoder_draw(decoder, "it", b.at, b.count * 9 / 10, &(struct scale_into){&all, false, 70, 90, cut}), 0);
         if (!kinds[k].progressive) assert_memory_equal(cut, whole, 90 * 3 * 30);
         draw_into(&b, all, false, 70, 90, cut);
         assert_null(decoder_damage(decoder));
@@ -308,7 +311,7 @@ TEST(flipped_bits_do_no_harm)
             struct rng4 r = rng_draw(6, RNG_TEST, (uint32_t)i, k, 0);
             memcpy(broken.at, b.at, b.count);
             for (int j = 0; j < 3; j++) broken.at[rng_below(r.v[j], (uint32_t)b.count)] ^= (uint8_t)(1 << (r.v[3] >> 3 * j) % 8);
-            if (decoder_draw(decoder, "it", broken.at, b.count, &all, k % 2, 48, 48, now) < 0)
+            if (decoder_draw(decoder, "it", broken.at, b.count, &(struct scale_into){&all, k % 2, 48, 48, now}) < 0)
                 assert_true(strncmp(error_text(), "it", 2) == 0);
         }
         draw_into(&b, all, false, 48, 48, now);

@@ -379,7 +379,7 @@ TEST_WITH(drawn_pictures_can_be_decoded, set_up, leave)
         assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
         assert_true(width == size[0] && height == size[1] && width >= 40 && height >= 40);
         struct area all = {0, 0, width, height};
-        assert_int_equal(decoder_draw(decoder, "p", bytes, (size_t)length, &all, false, 32, 32, pixels), 0);
+        assert_int_equal(decoder_draw(decoder, "p", bytes, (size_t)length, &(struct scale_into){&all, false, 32, 32, pixels}), 0);
         seen[label]++;
     }
     for (int c = 0; c < 10; c++) assert_int_equal(seen[c], 10);

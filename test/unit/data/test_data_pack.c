@@ -126,7 +126,8 @@ TEST_WITH(others_are_converted, set_up, leave)
         assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", i, bytes, sizeof bytes, &length), 0);
         assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
         assert_true(width == size[2 * i] && height == size[2 * i + 1]);
-        assert_int_equal(decoder_draw(decoder, "p", bytes, (size_t)length, &area, false, 22, 30, pixels), 0);
+        assert_int_equal(decoder_draw(decoder, "p", bytes, (size_t)length,
+                                      &(struct scale_into){&area, false, 22, 30, pixels}), 0);
         assert_null(decoder_damage(decoder));
         if (label[i] == 3) assert_true(abs(pixels[0] - 200) < 4 && abs(pixels[22 * 30 * 3 - 1] - 200) < 4);
     }

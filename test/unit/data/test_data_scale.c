@@ -48,7 +48,7 @@ static uint8_t *resize(const char *set, const struct scale_part *part, struct ar
     into[height * width * 3] = 0x5a;
     setenv("DAWN_ISA", set, 1);
     struct scaler *s = scaler_new();
-    scale_draw(s, part, &a, mirror, height, width, into);
+    scale_draw(s, part, &(struct scale_into){&a, mirror, height, width, into});
     scaler_free(s);
     unsetenv("DAWN_ISA");
     assert_int_equal(into[height * width * 3], 0x5a);

@@ -191,7 +191,7 @@ TEST(a_sample_is_the_crop_that_was_drawn)
         OK(dataset_read(b.data, SPLIT_TRAIN, "labels", index, 1, &right));
         struct area area = crop_random(5, epoch, index, size[0], size[1], 0.35, 1);
         bool mirror = crop_mirror(5, 0, index) != (epoch & 1);
-        OK(decoder_draw(decoder, "17", jpeg, (size_t)n, &area, mirror, 32, 32, want));
+        OK(decoder_draw(decoder, "17", jpeg, (size_t)n, &(struct scale_into){&area, mirror, 32, 32, want}));
         assert_memory_equal(got, want, sizeof want);
         assert_int_equal(label, right);
     }
