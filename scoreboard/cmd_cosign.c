@@ -35,7 +35,7 @@ static int take(struct store *store, const struct note_witness *witness, char **
     return rc;
 }
 
-static int ask(struct store *store, const struct note_witness *witness, int64_t old)
+static int write_request(struct store *store, const struct note_witness *witness, int64_t old)
 {
     struct text request = {0};
     int rc = store_witness_ask(store, witness, old, &request);
@@ -75,7 +75,7 @@ int cmd_cosign(int argc, char **argv)
     if (key == NULL) return fail(ERR_USAGE, "cosign needs --witness KEY, the key of the witness");
     TRY(note_read_witness(key, &witness));
     TRY(store_open(&(struct store_settings){.path = db}, STORE_READ, &store));
-    rc = argc == 3 ? take(store, &witness, argv + 1) : ask(store, &witness, old);
+    rc = argc == 3 ? take(store, &witness, argv + 1) : write_request(store, &witness, old);
     store_close(store);
     return rc;
 }

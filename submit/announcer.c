@@ -110,7 +110,7 @@ static int ask_board(struct announcer *a, struct run_ticket *ticket)
     return rc;
 }
 
-static void ask(struct announcer *a)
+static void ask_ticket(struct announcer *a)
 {
     struct run_ticket ticket = {.statement = ""};
     int rc = ask_board(a, &ticket);
@@ -176,7 +176,7 @@ static void send_states(struct announcer *a)
 static void *work(void *context)
 {
     struct announcer *a = context;
-    ask(a);
+    ask_ticket(a);
     if (a->state == HOLDING) send_states(a);
     client_close(a->client);
     a->client = NULL;

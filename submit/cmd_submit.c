@@ -112,7 +112,7 @@ static bool group_fails(const struct submissions *all, const struct submission *
 }
 
 // A run that fails a check is never sent. The message names the runs that pass, so that the user can send them.
-static int judge(const struct submissions *all)
+static int judge_submissions(const struct submissions *all)
 {
     int rejected = 0;
     struct text findings = {0}, rest = {0};
@@ -375,7 +375,7 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
         return 0;
     }
     describe(c, all);
-    TRY(judge(all));
+    TRY(judge_submissions(all));
     if (c->competition != NULL) TRY(competing_check(&c->competing, all, c->board));
     if (c->competition != NULL) competing_describe(&c->competing);
     if (c->dry_run) {

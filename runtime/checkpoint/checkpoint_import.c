@@ -131,7 +131,7 @@ static void add_group(struct text *t, const struct list *l, const char *what)
     text_add(t, "%s%d %s (%s%s)", t->length ? "; " : "", l->count, what, names_of(l), l->count > NAMED ? ", ..." : "");
 }
 
-static int refuse(const struct match *m)
+static int refuse_match(const struct match *m)
 {
     struct text text = {0};
     add_group(&text, &m->missing, m->missing.count == 1 ? "tensor is missing" : "tensors are missing");
@@ -198,7 +198,7 @@ int checkpoint_import(const struct checkpoint *c, struct session *s, const struc
     m.of = zalloc(((size_t)m.store->count + 1) * sizeof *m.of);
     m.used = zalloc((size_t)c->view.tensors + 1);
     match_all(&m);
-    int rc = m.missing.count || m.misshapen.count ? refuse(&m) : 0;
+    int rc = m.missing.count || m.misshapen.count ? refuse_match(&m) : 0;
     if (rc == 0) tell(&m, into);
     for (int i = 0; i < m.store->count && rc == 0; i++)
         if (m.of[i]) rc = upload(&m, s, m.store->slot[i]);

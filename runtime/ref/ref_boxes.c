@@ -47,11 +47,11 @@ void ref_boxes(const struct ref_step *s)
 
 // ---- non-maximum suppression
 
-struct kept {
+struct kept_boxes {
     int64_t *at, count;
 };
 
-static bool is_dropped(const struct ref_step *s, int64_t i, const struct kept *kept)
+static bool is_dropped(const struct ref_step *s, int64_t i, const struct kept_boxes *kept)
 {
     int64_t n = ref_in(s, 0)->shape.dim[1];
     bool shared = s->in[2] && shape_count(&ref_in(s, 2)->shape) == n;
@@ -64,7 +64,7 @@ static bool is_dropped(const struct ref_step *s, int64_t i, const struct kept *k
 }
 
 // Candidates from the best to the worst: those that no better kept one drops.
-static void suppress(const struct ref_step *s, int64_t picture, struct kept *kept)
+static void suppress(const struct ref_step *s, int64_t picture, struct kept_boxes *kept)
 {
     const struct nms_attr *a = &s->node->attr.nms;
     int64_t n = ref_in(s, 0)->shape.dim[1], last = -1;
@@ -89,7 +89,7 @@ void ref_nms(const struct ref_step *s)
     double *boxes = ref_zeros(s, d[0] * k * 4), *scores = ref_zeros(s, d[0] * k), *at = ref_zeros(s, d[0] * k);
     double *count = ref_zeros(s, d[0]);
     for (int64_t b = 0; b < d[0]; b++) {
-        struct kept kept = {arena_alloc(s->scratch, (size_t)k * sizeof(int64_t)), 0};
+        struct kept_boxes kept = {arena_alloc(s->scratch, (size_t)k * sizeof(int64_t)), 0};
         suppress(s, b, &kept);
         for (int64_t j = 0; j < k; j++) {
             int64_t to = b * k + j;

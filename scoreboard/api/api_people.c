@@ -80,7 +80,7 @@ static json_t *facts_json(const struct group_facts *facts)
 }
 
 // The verdict over the runs that are neither withdrawn nor superseded.
-static int judge(struct reader *reader, const struct stored *stored, int count, int planned, struct arena *arena,
+static int group_facts_of(struct reader *reader, const struct stored *stored, int count, int planned, struct arena *arena,
                  struct group_facts *facts)
 {
     struct statement *read = arena_alloc(arena, (size_t)count * sizeof *read);
@@ -104,7 +104,7 @@ API(api_group)
     int count, planned;
     TRY(store_group(request->reader, request->word[0], arena, &stored, &count, &planned));
     if (count == 0) return fail(ERR_MISSING, "there is no group %.40s here", request->word[0]);
-    TRY(judge(request->reader, stored, count, planned, arena, &facts));
+    TRY(group_facts_of(request->reader, stored, count, planned, arena, &facts));
     json_t *runs = json_array();
     for (int i = 0; i < count; i++) json_array_append_new(runs, api_stored(&stored[i]));
     return api_send(answer, json_pack("{s:o, s:i, s:o, s:o}", "group", api_text(request->word[0]), "planned", planned,

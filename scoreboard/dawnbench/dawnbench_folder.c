@@ -31,7 +31,7 @@ static int report_line(struct walk *w, const char *line)
 }
 
 // Reports the last failure and continues.
-static int refuse(struct walk *w)
+static int refuse_folder(struct walk *w)
 {
     struct text line = {0};
     w->archive->refused++;
@@ -104,7 +104,7 @@ static int read_entry(struct walk *w, const struct contest *contest, bool traini
     free(json);
     free(tsv);
     text_free(&name);
-    if (rc < 0) return refuse(w);
+    if (rc < 0) return refuse_folder(w);
     append_entry(w->archive, e);
     return tell_quirks(w, e);
 }
@@ -114,7 +114,7 @@ static int tell_other(struct walk *w, const char *folder, const char *name, bool
 {
     if (alone) (void)fail(ERR_INPUT, "%s/%s: has no .json", folder, name);
     else (void)fail(ERR_INPUT, "%s/%s: is neither a .json nor the .tsv of a training", folder, name);
-    return refuse(w);
+    return refuse_folder(w);
 }
 
 static bool has_json(struct walk *w, const char *folder, const char *name)
@@ -159,7 +159,7 @@ static int is_there(struct walk *w, const char *name, bool *there)
     text_free(&path);
     if (!found || *there) return 0;
     (void)fail(ERR_INPUT, "%s: is not a folder", name);
-    return refuse(w);
+    return refuse_folder(w);
 }
 
 static int read_folder(struct walk *w, const struct contest *contest, bool training)

@@ -14,7 +14,7 @@
 
 enum { CHAINS = 512, OWN_BYTES = 1024 };  // OWN_BYTES: what two responses and their headers take, about
 
-struct kept {
+struct kept_answer {
     struct cached cached;
     char *target;
     uint64_t hash;
@@ -27,7 +27,7 @@ struct cache {
     size_t bytes;
     int first, count;  // of the ring
     int chain[CHAINS];
-    struct kept at[CACHE_ANSWERS];
+    struct kept_answer at[CACHE_ANSWERS];
 };
 
 static uint64_t hash_of(const char *text)
@@ -45,7 +45,7 @@ struct cache *cache_new(void)
 
 static void drop_oldest(struct cache *cache)
 {
-    struct kept *kept = &cache->at[cache->first];
+    struct kept_answer *kept = &cache->at[cache->first];
     int *link = &cache->chain[kept->hash % CHAINS];
     while (*link != cache->first) link = &cache->at[*link].next;
     *link = kept->next;
@@ -111,7 +111,7 @@ bool cache_keep(struct cache *cache, const char *target, const struct cached *ca
     while (cache->count == CACHE_ANSWERS || cache->bytes + bytes > CACHE_BYTES) drop_one(cache);
     const int place = (cache->first + cache->count) % CACHE_ANSWERS;
     const uint64_t hash = hash_of(target);
-    cache->at[place] = (struct kept){
+    cache->at[place] = (struct kept_answer){
         .cached = *cached, .target = copy_text(target), .hash = hash, .bytes = bytes, .next = cache->chain[hash % CHAINS]};
     cache->chain[hash % CHAINS] = place;
     cache->bytes += bytes;

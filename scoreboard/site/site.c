@@ -93,7 +93,7 @@ static void want_format(struct site *s, const char *format, ...)
 
 // ---- asking a handler
 // ERR_MISSING and ERR_INPUT: there is no such page.
-static int ask(struct site *s, const char *address, struct answer *answer)
+static int answer_address(struct site *s, const char *address, struct answer *answer)
 {
     char word[REQUEST_WORDS][256], *whole = copy_text(address), *query = strchr(whole, '?');
     struct text path = {0};
@@ -123,7 +123,7 @@ static int add_parts(struct site *s, struct answer *answer)
 {
     while (answer->next[0] != 0) {
         struct answer next;
-        TRY(ask(s, answer->next, &next));
+        TRY(answer_address(s, answer->next, &next));
         const char *rows = next.body.at != NULL ? memchr(next.body.at, '\n', next.body.length) : NULL;
         if (rows != NULL) text_bytes(&answer->body, rows + 1, next.body.length - (size_t)(rows + 1 - next.body.at));
         memcpy(answer->next, next.next, sizeof answer->next);
@@ -177,7 +177,7 @@ static int visit(struct site *s, int i)
 {
     struct answer answer;
     char *address = s->targets[i].address;
-    int rc = ask(s, address, &answer);
+    int rc = answer_address(s, address, &answer);
     if (rc == ERR_MISSING || rc == ERR_INPUT) return 0;
     TRY(rc);
     s->targets[i].good = true;
@@ -302,7 +302,7 @@ static int write_target(struct site *s, const struct target *t)
     struct text body = {0}, name = {0};
     if (strcmp(t->address, "/log/checkpoint") == 0)  // the one of the moment that all else shows
         return site_folder_add(&s->folder, t->path, s->note.at, s->note.length);
-    TRY(ask(s, t->address, &answer));
+    TRY(answer_address(s, t->address, &answer));
     int rc = add_parts(s, &answer);
     if (rc == 0 && answer.body.at == NULL) text_add(&answer.body, "%s", "");
     if (rc == 0 && has_links(&answer)) write_links(s, t, &answer.body, &body);

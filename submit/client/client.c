@@ -238,7 +238,7 @@ static int ask_patiently(struct client *c, struct question *q, struct reply *rep
     }
 }
 
-static int ask(struct client *c, const char *path, const char *body, size_t count, struct reply *reply)
+static int send_request(struct client *c, const char *path, const char *body, size_t count, struct reply *reply)
 {
     struct text url = {0};
     text_add(&url, "%s%s", c->address, path);
@@ -304,7 +304,7 @@ static int get_answer(struct client *c, const char *path, struct text *body)
         text_free(&file);
         return rc;
     }
-    TRY(ask(c, path, NULL, 0, &reply));
+    TRY(send_request(c, path, NULL, 0, &reply));
     int rc = 0;
     if (reply.status != 200) {
         rc = refused(c, &reply, NULL);
@@ -329,7 +329,7 @@ static int post(struct client *c, const char *path, const char *bytes, size_t co
 {
     struct reply reply;
     *busy = false;
-    TRY(ask(c, path, bytes, count, &reply));
+    TRY(send_request(c, path, bytes, count, &reply));
     int rc = 0;
     *again = reply.status == 200;
     if (reply.status != 200 && reply.status != 201) rc = refused(c, &reply, checks);

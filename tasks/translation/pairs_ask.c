@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum form { LOWER_CASE, CASED, PLAIN };
-static int ask(const struct dataset *like, struct bleu_line text, const char *sentence, enum form form, struct dataset **into)
+static int open_sentence(const struct dataset *like, struct bleu_line text, const char *sentence, enum form form,
+                         struct dataset **into)
 {
     struct text lines = {0};
     int rc = 0, number = 0;
@@ -35,7 +36,7 @@ static int ask(const struct dataset *like, struct bleu_line text, const char *se
 #define ASK(name, form)                                                                                                   \
     int name(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)         \
     {                                                                                                                     \
-        return ask(like, (struct bleu_line){text, n}, sentence, form, into);                                              \
+        return open_sentence(like, (struct bleu_line){text, n}, sentence, form, into);                                    \
     }
 ASK(pairs_ask, LOWER_CASE)
 ASK(pairs_ask_cased, CASED)

@@ -16,7 +16,7 @@ enum { REQUEST_REGISTERS = 0x1023, TILE_REGISTERS = 18 };  // ARCH_REQ_XCOMP_PER
 
 static bool exist;
 
-static void ask(void)
+static void ask_permission(void)
 {
     unsigned a, b, c, d = 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
@@ -27,7 +27,7 @@ static void ask(void)
 bool tiles_exist(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ask);
+    pthread_once(&once, ask_permission);
     return exist && getenv("DAWN_ISA") == NULL;
 }
 

@@ -72,7 +72,7 @@ static int read_run(struct page *page, const char *id, struct side *side)
     return 0;
 }
 
-static int judge(struct page *page, struct side *side, const struct stored *stored, int count, int planned)
+static int judge_side(struct page *page, struct side *side, const struct stored *stored, int count, int planned)
 {
     struct statement *read = arena_alloc(&page->arena, (size_t)count * sizeof *read);
     const struct statement **runs = arena_alloc(&page->arena, (size_t)count * sizeof *runs);
@@ -97,7 +97,7 @@ static int read_group(struct page *page, const char *nonce, struct side *side)
     int count, planned;
     TRY(store_group(page->reader, nonce, &page->arena, &stored, &count, &planned));
     if (count == 0) return fail(ERR_MISSING, "there is no group %.40s here", nonce);
-    TRY(judge(page, side, stored, count, planned));
+    TRY(judge_side(page, side, stored, count, planned));
     TRY(band_read(page, stored, count, &side->band));
     TRY(shown_read(page, arena_text(&page->arena, "%lld", (long long)stored[0].sequence), &side->shown));
     side->group = true;

@@ -40,7 +40,7 @@ static const char *join_lines(struct page *page, const struct text *lines)
 }
 
 // Judges the run of `shown` and another, of which either may be the original; `group` is the original's.
-static int judge(struct page *page, const struct shown *shown, const struct stored *other, bool is_original,
+static int judge_replay_of(struct page *page, const struct shown *shown, const struct stored *other, bool is_original,
                  const struct group_facts *group, struct replay_line *line)
 {
     struct statement run;
@@ -79,7 +79,7 @@ int replays_read(struct page *page, const struct shown *shown, struct replays *o
         if (rc < 0 && rc != ERR_MISSING) return rc;
         out->known = rc == 0;
         if (out->known) TRY(read_group(page, original.group, &group));
-        if (out->known) TRY(judge(page, shown, &original, true, &group, &out->original));
+        if (out->known) TRY(judge_replay_of(page, shown, &original, true, &group, &out->original));
     }
     TRY(store_replays(page->reader, canonical_text(json_array_get(points, last - 1), "hash"), REPLAYS_SHOWN, &page->arena,
                       &stored, &count));
@@ -87,7 +87,7 @@ int replays_read(struct page *page, const struct shown *shown, struct replays *o
     if (count > 0) TRY(read_group(page, shown->stored.group, &group));
     for (int i = 0; i < count; i++) {
         bool heard;
-        TRY(judge(page, shown, &stored[i], false, &group, &out->at[out->count]));
+        TRY(judge_replay_of(page, shown, &stored[i], false, &group, &out->at[out->count]));
         TRY(is_heard(page, shown, &out->at[out->count], &heard));
         if (heard) out->count++;
         else out->unheard++;

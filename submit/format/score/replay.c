@@ -217,7 +217,7 @@ static void find_interval(const json_t *a, const struct group_facts *group, stru
     }
 }
 
-static enum replay_verdict judge(const json_t *a, const json_t *b, const struct group_facts *group, struct replay_judged *j)
+static enum replay_verdict judge_pair(const json_t *a, const json_t *b, const struct group_facts *group, struct replay_judged *j)
 {
     if (find_others(a, b, false, &j->differs) > 0) return REPLAY_NONE;
     j->settings = replay_settings(a, b, &j->differs);
@@ -233,7 +233,7 @@ static enum replay_verdict judge(const json_t *a, const json_t *b, const struct 
 void replay_judge(const json_t *original, const json_t *replay, const struct group_facts *group, struct replay_judged *j)
 {
     *j = (struct replay_judged){.low = NAN, .high = NAN, .score = {RUN_SCORE_NONE, RUN_SCORE_NONE}};
-    j->verdict = judge(original, replay, group, j);
+    j->verdict = judge_pair(original, replay, group, j);
 }
 
 static size_t points_within(const json_t *points, int64_t epoch_micro)

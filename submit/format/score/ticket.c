@@ -104,8 +104,8 @@ struct judging {
     size_t count;
 };
 
-static bool refuse(struct judging *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(struct judging *j, const char *format, ...)
+static bool refuse_run(struct judging *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse_run(struct judging *j, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -141,7 +141,7 @@ static bool place_stamps(struct judging *j, const struct ticket_stamp *stamps, i
     for (int i = 0; i < count; i++) {
         size_t tried = 0;
         while (tried < j->count && strcmp(j->states[at].hash, stamps[i].hash) != 0) at = (at + 1) % j->count, tried++;
-        if (tried == j->count) return refuse(j, "a state that the board stamped is not of this run's chain");
+        if (tried == j->count) return refuse_run(j, "a state that the board stamped is not of this run's chain");
         if (stamps[i].ms < j->states[at].stamp_ms) j->states[at].stamp_ms = stamps[i].ms;
     }
     return true;
@@ -152,8 +152,8 @@ static bool check_early(struct judging *j)
     for (size_t i = 0; i < j->count; i++) {
         const struct state *s = &j->states[i];
         if (s->stamp_ms == NEVER || s->t_ms - (s->stamp_ms - j->issued_ms) <= TICKET_BEGIN_MS) continue;
-        return refuse(j, "it claims %lld s up to a state that the board got %lld s after the ticket", (long long)(s->t_ms / 1000),
-                      (long long)((s->stamp_ms - j->issued_ms) / 1000));
+        return refuse_run(j, "it claims %lld s up to a state that the board got %lld s after the ticket",
+                          (long long)(s->t_ms / 1000), (long long)((s->stamp_ms - j->issued_ms) / 1000));
     }
     return true;
 }
@@ -172,14 +172,14 @@ static bool check_late(struct judging *j, size_t from, const char *what)
     for (size_t i = from; i < j->count; i++)
         if (j->states[i].stamp_ms < j->states[held].stamp_ms) held = i;
     const struct state *s = &j->states[held];
-    if (s->stamp_ms == NEVER) return refuse(j, "the board never got %s", what);
+    if (s->stamp_ms == NEVER) return refuse_run(j, "the board never got %s", what);
     const int64_t late = s->stamp_ms - j->issued_ms - t_ms;
     const int64_t allowed = ticket_late_ms(t_ms);
     if (j->out->late_ms == 0) j->out->late_ms = allowed;
     if (late > allowed)
-        return refuse(j, "the board got %s %lld.%03lld s after the moment that the run claims for it, and %lld.%03lld s are "
-                      "allowed", what, (long long)(late / 1000), (long long)(late % 1000), (long long)(allowed / 1000),
-                      (long long)(allowed % 1000));
+        return refuse_run(j, "the board got %s %lld.%03lld s after the moment that the run claims for it, and %lld.%03lld s are "
+                          "allowed", what, (long long)(late / 1000), (long long)(late % 1000), (long long)(allowed / 1000),
+                          (long long)(allowed % 1000));
     for (int i = 0; i < j->out->decide_count; i++)
         if (j->out->decide[i].hash == s->hash) return true;
     j->out->decide[j->out->decide_count++] = (struct ticket_stamp){s->hash, s->stamp_ms};
@@ -196,10 +196,10 @@ static size_t find_crossing(const json_t *run)
 
 static bool judge_states(struct judging *j, const json_t *run, const struct ticket_stamp *stamps, int count)
 {
-    if (canonical_at(run, "chain_end") == NULL) return refuse(j, "it did not finish");
-    if (canonical_int(run, "resumed") > 0) return refuse(j, "it was interrupted and resumed");
-    if (strcmp(canonical_text(run, "evaluated_by"), "harness") != 0) return refuse(j, "the harness did not evaluate it");
-    if (count == 0) return refuse(j, "the board got no beat of the run");
+    if (canonical_at(run, "chain_end") == NULL) return refuse_run(j, "it did not finish");
+    if (canonical_int(run, "resumed") > 0) return refuse_run(j, "it was interrupted and resumed");
+    if (strcmp(canonical_text(run, "evaluated_by"), "harness") != 0) return refuse_run(j, "the harness did not evaluate it");
+    if (count == 0) return refuse_run(j, "the board got no beat of the run");
     if (!place_stamps(j, stamps, count) || !check_early(j)) return false;
     const size_t crossing = find_crossing(run), end = j->count - 1;
     if (crossing > 0 && !check_late(j, crossing, "the state that met the target")) return false;

@@ -21,12 +21,12 @@ int64_t search_longest(const struct search *search, int64_t source)
     return (int64_t)(search->ratio * (double)source + search->extra + 1e-9) + 1;
 }
 
-struct going {  // samples that still search, and those that are done behind them
+struct going_samples {  // samples that still search, and those that are done behind them
     int64_t count;
     int32_t sample[SEARCH_SAMPLES];
 };
 
-static int find_going(struct drive *d, const struct search *search, struct going *into)
+static int find_going(struct drive *d, const struct search *search, struct going_samples *into)
 {
     float ended[SEARCH_SAMPLES];
     char name[SLOT_NAME];
@@ -49,7 +49,7 @@ static int write_rows(struct drive *d, const struct search *search, const char *
     return drive_write(d, name, rows, (size_t)count * sizeof *rows);
 }
 
-static int choose_rows(struct drive *d, const struct search *search, const struct going *go, int64_t fewer)
+static int choose_rows(struct drive *d, const struct search *search, const struct going_samples *go, int64_t fewer)
 {
     int32_t hypothesis[SEARCH_SAMPLES * REORDER_MOST], back[SEARCH_SAMPLES];
     int64_t all = d->batch[FEED_TEST].count;
@@ -67,7 +67,7 @@ static int search_words(struct drive *d, const struct search *search, int first)
 {
     enum { EVERY = 4 };  // words between two reads, where reading waits for what is queued
     int64_t all = d->batch[FEED_TEST].count, fewer = drive_shrunk(all);
-    struct going go = {.count = all};
+    struct going_samples go = {.count = all};
     for (int i = 1; go.count > fewer; i++) {
         TRY(drive_run(d, first + SEARCH_NEXT));
         if (i % EVERY == 0 || !d->session->device->type->queues) TRY(find_going(d, search, &go));

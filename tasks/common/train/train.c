@@ -51,7 +51,7 @@ static int check_stopped(void)
     return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began") : 0;
 }
 
-static struct run_metric board_metric(const struct going *r)
+static struct run_metric board_metric(const struct training *r)
 {
     struct run_metric metrics[METRICS_MAX];
     train_metrics(r, metrics);
@@ -60,7 +60,7 @@ static struct run_metric board_metric(const struct going *r)
 
 // ---- clocks and energy
 
-static int64_t peak_memory(const struct going *r)
+static int64_t peak_memory(const struct training *r)
 {
     return r->device && r->device->type->taken ? (int64_t)r->device->type->taken(r->device) : machine_peak_memory();
 }
@@ -81,7 +81,7 @@ static void want_all(struct dataset *data)
         for (int i = 0; i < f->fields; i++) dataset_want(data, (enum split)s, f->field[i].name, 0, f->count[s]);
 }
 
-static int check_scored_set(const struct going *r)
+static int check_scored_set(const struct training *r)
 {
     char scored[DIGEST_HEX] = "";
     if (r->o->task->scored_digest) r->o->task->scored_digest(r->trainer->view, scored);
@@ -89,7 +89,7 @@ static int check_scored_set(const struct going *r)
 }
 
 // Opening a GPU takes up to a second. Files are read and hashed meanwhile.
-static int prepare(struct going *r)
+static int prepare(struct training *r)
 {
     const struct train_options *o = r->o;
     stopwatch_enter(&r->watch, SEGMENT_INIT);
@@ -123,14 +123,14 @@ static int prepare(struct going *r)
 }
 
 // Estimates the rest of the group from its finished runs. Unknown during the first run.
-static double group_left(const struct going *r)
+static double group_left(const struct training *r)
 {
     int64_t done = r->index - 1, left = r->o->runs - done;
     if (done < 1) return -1;
     return (double)(clock_ns() - r->kept->began_ns) * 1e-9 / (double)done * (double)left;
 }
 
-static void announce(struct going *r)
+static void announce(struct training *r)
 {
     char devices[TRAIN_DEVICES];
     const struct trainer *t = r->trainer;
@@ -160,13 +160,13 @@ static void announce(struct going *r)
 
 // ---- the loop
 
-static bool target_met(const struct going *r)
+static bool target_met(const struct training *r)
 {
     struct run_metric metric = board_metric(r);
     return r->evaluated && run_metric_meets(&metric, r->score[0], train_target_micro(r->o));
 }
 
-static int evaluate(struct going *r, struct run_point *point)
+static int evaluate(struct training *r, struct run_point *point)
 {
     struct trainer *t = r->trainer;
     _Static_assert(METRIC_NONE == RUN_SCORE_NONE, "task.h");
@@ -186,7 +186,7 @@ static int evaluate(struct going *r, struct run_point *point)
     return 0;
 }
 
-static void show_point(struct going *r, const struct run_point *point, int64_t hits)
+static void show_point(struct training *r, const struct run_point *point, int64_t hits)
 {
     const struct trainer *t = r->trainer;
     double samples = (double)(t->samples - r->point_samples);
@@ -201,14 +201,14 @@ static void show_point(struct going *r, const struct run_point *point, int64_t h
 }
 
 // Since the last point.
-static double mean_loss(const struct going *r, const struct trainer_sums *sums)
+static double mean_loss(const struct training *r, const struct trainer_sums *sums)
 {
     double terms = sums->rows > 0 ? sums->rows : (double)(r->trainer->terms - r->point_terms);
     return terms > 0 ? sums->loss / terms : 0;
 }
 
 // Records a point: at the end of an epoch, and at each evaluation.
-static int record_point(struct going *r)
+static int record_point(struct training *r)
 {
     struct trainer *t = r->trainer;
     struct trainer_sums sums;
@@ -237,7 +237,7 @@ static int record_point(struct going *r)
     return 0;
 }
 
-static int show_step(struct going *r)
+static int show_step(struct training *r)
 {
     struct trainer_sums sums;
     if (!progress_wants(&r->progress, r->trainer->at, clock_ns())) return 0;
@@ -253,7 +253,7 @@ static int show_step(struct going *r)
 
 // ---- step by step
 
-static int stop_here(struct going *r)
+static int stop_here(struct training *r)
 {
     const struct trainer *t = r->trainer;
     bool keeps = train_keeps_states(r);
@@ -268,14 +268,14 @@ static int stop_here(struct going *r)
 }
 
 // A part of a replay stays in the record as an interrupted run, because it is none.
-static bool is_cut(const struct going *r)
+static bool is_cut(const struct training *r)
 {
     const struct train_replay *replay = r->o->replay;
     return replay && replay->epochs > 0 && r->trainer->at >= replay->epochs * r->trainer->steps_per_epoch &&
            r->trainer->at < r->trainer->steps;
 }
 
-static int cut_here(struct going *r)
+static int cut_here(struct training *r)
 {
     *r->o->replay->cut = r->alike = true;
     return fail(ERR_INTERRUPTED, "ended after %lld epoch%s of the replay, as --epochs asks", (long long)r->o->replay->epochs,
@@ -286,7 +286,7 @@ static int cut_here(struct going *r)
 // because a state cannot hold half of one, and so do several processes, which get the signal at different batches.
 static int between_batches(void *context, int64_t done, int64_t all)
 {
-    struct going *r = context;
+    struct training *r = context;
     const struct trainer *t = r->trainer;
     if (stopped && !train_keeps_states(r) && ranks_size() == 1)
         return fail(ERR_INTERRUPTED, "stopped by a signal in the evaluation after step %lld of %lld; the record so far is kept",
@@ -298,7 +298,7 @@ static int between_batches(void *context, int64_t done, int64_t all)
     return 0;
 }
 
-static int loop(struct going *r)
+static int loop(struct training *r)
 {
     struct trainer *t = r->trainer;
     enum train_wish wish;
@@ -330,7 +330,7 @@ static int loop(struct going *r)
 
 // ---- the end
 
-static int save_weights(struct going *r)
+static int save_weights(struct training *r)
 {
     const char *save = r->o->save;
     if (!train_leads() || (save && !*save)) return 0;
@@ -350,7 +350,7 @@ static int save_weights(struct going *r)
 }
 
 // Score and clocks to report: at the target, at the last evaluation if the target was missed, or now if there was no evaluation.
-static struct progress_moment moment_told(const struct going *r)
+static struct progress_moment moment_told(const struct training *r)
 {
     if (r->crossed.end_to_end_ns) return (struct progress_moment){r->crossed_score, r->crossed};
     if (r->evaluated) return (struct progress_moment){r->score[0], r->reached};
@@ -360,7 +360,7 @@ static struct progress_moment moment_told(const struct going *r)
 enum { SCALE_WORDS = 96 };
 
 // "" where the run has no loss scale, or the device cannot be read any more.
-static const char *scale_words(const struct going *r, char into[SCALE_WORDS])
+static const char *scale_words(const struct training *r, char into[SCALE_WORDS])
 {
     struct trainer_scale s;
     *into = 0;
@@ -370,7 +370,7 @@ static const char *scale_words(const struct going *r, char into[SCALE_WORDS])
     return into;
 }
 
-static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
+static void tell_end(struct training *r, enum run_status status, const struct run_end *end)
 {
     char cost[COST_TEXT], scale[SCALE_WORDS], busy[OTHERS_TEXT];
     struct text damaged = {0};
@@ -388,7 +388,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
     text_free(&damaged);
 }
 
-static int end_record(struct going *r, int rc)
+static int end_record(struct training *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
@@ -411,7 +411,7 @@ static int end_record(struct going *r, int rc)
 }
 
 // A GPU may wait for ever in a reduction that other processes never begin. Then nothing is freed before the process ends.
-static void close_run(struct going *r)
+static void close_run(struct training *r)
 {
     train_ticket_end(r, 0);
     if (r->alone && r->device->type->queues) return;
@@ -429,7 +429,7 @@ static void close_run(struct going *r)
 }
 
 // Marks a resumed run as interrupted again if it could not be made ready.
-static int put_down(struct going *r, int rc)
+static int put_down(struct training *r, int rc)
 {
     char why[ERROR_TEXT_MAX];
     if (!r->run) return rc;
@@ -441,7 +441,7 @@ static int put_down(struct going *r, int rc)
     return fail(rc, "%s", why);
 }
 
-static int take_up(struct going *r)
+static int take_up(struct training *r)
 {
     const struct resume *from = r->o->resume;
     if (!train_leads()) return 0;
@@ -451,7 +451,7 @@ static int take_up(struct going *r)
 }
 
 // Opens the record first, so that the time to make ready counts in its segments.
-static int make_ready(struct going *r)
+static int make_ready(struct training *r)
 {
     const struct resume *from = r->o->resume;
     TRY(train_compare_options(r));
@@ -469,7 +469,7 @@ static int make_ready(struct going *r)
     return rc < 0 ? put_down(r, rc) : 0;
 }
 
-static int one_run(struct going *r)
+static int one_run(struct training *r)
 {
     TRY(make_ready(r));
     announce(r);
@@ -486,7 +486,7 @@ static int one_run(struct going *r)
     return rc;
 }
 
-static int fail_target(const struct going *r)
+static int fail_target(const struct training *r)
 {
     const struct run_metric board = board_metric(r);
     char score[TEXT_FIGURE], target[TEXT_FIGURE];
@@ -494,9 +494,9 @@ static int fail_target(const struct going *r)
                 board.lower_is_better ? "above" : "below", run_metric_value_text(&board, r->o->target, target));
 }
 
-static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
+static int run_number(const struct train_options *o, struct kept_record *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index, .seed = o->seed + index - 1};
+    struct training r = {.o = o, .kept = kept, .index = index, .seed = o->seed + index - 1};
     if (index == 1) stopwatch_from_process(&r.watch);
     else stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
@@ -519,7 +519,7 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
 }
 
 // Closes the group after success and after failure. The first failure is reported.
-static int end_group(const struct train_options *o, const struct kept *kept, int rc, const struct group_facts *facts)
+static int end_group(const struct train_options *o, const struct kept_record *kept, int rc, const struct group_facts *facts)
 {
     if (kept->group == 0) return rc;  // the group was never announced
     char why[ERROR_TEXT_MAX];
@@ -538,7 +538,7 @@ static int end_group(const struct train_options *o, const struct kept *kept, int
                 run_metric_value_text(board, o->target, target));
 }
 
-static int run_group(const struct train_options *o, struct kept *kept)
+static int run_group(const struct train_options *o, struct kept_record *kept)
 {
     struct group_run *runs = zalloc((size_t)o->runs * sizeof *runs);
     int rc = 0;
@@ -558,7 +558,7 @@ static int run_group(const struct train_options *o, struct kept *kept)
 
 int train(const struct train_options *o)
 {
-    struct kept kept = {.began_ns = clock_ns()};
+    struct kept_record kept = {.began_ns = clock_ns()};
     struct group_run only;
     TRY(train_ticket_check(o));
     if (o->save && *o->save) TRY(whole_check_target(o->save));

@@ -3,7 +3,7 @@
 #include "runtime/common/base/text.h"
 #include "tasks/common/train/train_inside.h"
 
-const int64_t *train_damaged(struct going *r)
+const int64_t *train_damaged(struct training *r)
 {
     for (int s = 0; s < SPLIT_COUNT; s++) {
         struct damage_report report;
@@ -13,7 +13,7 @@ const int64_t *train_damaged(struct going *r)
     return r->damaged;
 }
 
-void train_damaged_text(const struct going *r, struct text *text)
+void train_damaged_text(const struct training *r, struct text *text)
 {
     for (int s = 0; s < SPLIT_COUNT; s++) {
         struct text words = {0};

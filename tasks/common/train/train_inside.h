@@ -10,7 +10,7 @@
 
 // The record of the runs of one command. It is opened, and a group is announced, when the first run is ready to train. An
 // earlier failure leaves no file behind.
-struct kept {
+struct kept_record {
     struct results *results;  // NULL: not open yet
     int64_t group;            // 0: none
     struct run_metric board;  // the board's metric of the last run
@@ -19,9 +19,9 @@ struct kept {
 };
 
 // A run in progress.
-struct going {
+struct training {
     const struct train_options *o;
-    struct kept *kept;
+    struct kept_record *kept;
     struct stopwatch watch;
     struct device *device;
     struct device_facts device_facts;
@@ -63,38 +63,38 @@ struct going {
 
 // ---- the record (train_record.c)
 
-int train_metrics(const struct going *, struct run_metric into[METRICS_MAX]);  // the record's; the first is the board's
+int train_metrics(const struct training *, struct run_metric into[METRICS_MAX]);  // the record's; the first is the board's
 int64_t train_target_micro(const struct train_options *);
-int train_record_open(const struct train_options *, struct kept *) MUST_CHECK;  // and announces the group
-int train_record_begin(struct going *) MUST_CHECK;
+int train_record_open(const struct train_options *, struct kept_record *) MUST_CHECK;  // and announces the group
+int train_record_begin(struct training *) MUST_CHECK;
 
 // ---- totals that include earlier processes of a resumed run (train_state.c)
 
-int train_energy(struct going *, bool now) MUST_CHECK;  // of all machines and devices; `now`: see machine_counter.h
-int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
+int train_energy(struct training *, bool now) MUST_CHECK;  // of all machines and devices; `now`: see machine_counter.h
+int64_t train_stalled_ns(const struct training *);       // time that steps waited for data
 
 // ---- damaged pictures (train_damage.c)
 
-const int64_t *train_damaged(struct going *);  // the counts; NULL if nobody counted
-void train_damaged_text(const struct going *, struct text *);  // a paragraph for each split that has some
+const int64_t *train_damaged(struct training *);  // the counts; NULL if nobody counted
+void train_damaged_text(const struct training *, struct text *);  // a paragraph for each split that has some
 
 // ---- pictures of evaluations (train_pictures.c)
 
-bool train_keeps_pictures(const struct going *);
-void train_keep_picture(struct going *, const struct text *picture);  // run-N.pictures/STEP.png
+bool train_keeps_pictures(const struct training *);
+void train_keep_picture(struct training *, const struct text *picture);  // run-N.pictures/STEP.png
 
 // ---- tickets (train_ticket.c)
 
 int train_ticket_check(const struct train_options *) MUST_CHECK;
-int train_ticket_ask(struct going *, bool (*stopped)(void)) MUST_CHECK;
-int train_ticket_take(struct going *) MUST_CHECK;   // sets the seed
-void train_ticket_beat(struct going *);             // the chain has a new state
-void train_ticket_end(struct going *, int64_t run);  // after the record of the run has ended; 0: it never began
+int train_ticket_ask(struct training *, bool (*stopped)(void)) MUST_CHECK;
+int train_ticket_take(struct training *) MUST_CHECK;   // sets the seed
+void train_ticket_beat(struct training *);             // the chain has a new state
+void train_ticket_end(struct training *, int64_t run);  // after the record of the run has ended; 0: it never began
 
 // ---- seeds
 
 // Fails where a seed of a new run or group would undo the order of an old pack (train_seed.c).
-int train_check_seed(const struct going *) MUST_CHECK;
+int train_check_seed(const struct training *) MUST_CHECK;
 
 // ---- a replay
 
@@ -105,27 +105,27 @@ int train_check_replay(const struct train_replay *, const struct run_data *, int
 // ---- several processes (train_ranks.c); all of them make these calls in the same order. Alone each is done at once.
 
 enum { TRAIN_DEVICES = 192 };
-const char *train_devices_text(const struct going *, char into[TRAIN_DEVICES]);  // "2 x AMD EPYC 9B45, 1 thread"
+const char *train_devices_text(const struct training *, char into[TRAIN_DEVICES]);  // "2 x AMD EPYC 9B45, 1 thread"
 bool train_leads(void);  // the process that records and shows
-int train_compare_options(const struct going *) MUST_CHECK;
+int train_compare_options(const struct training *) MUST_CHECK;
 // After `prepare`, which ended with rc: they are all ready, and have the same data.
-int train_together(struct going *, int rc) MUST_CHECK;
-int train_places(const struct going *, const struct run_place **);
-void train_places_free(struct going *);
-int64_t train_threads(const struct going *);
-int train_price(struct going *) MUST_CHECK;
+int train_together(struct training *, int rc) MUST_CHECK;
+int train_places(const struct training *, const struct run_place **);
+void train_places_free(struct training *);
+int64_t train_threads(const struct training *);
+int train_price(struct training *) MUST_CHECK;
 enum train_wish { WISH_NOTHING, WISH_STATE, WISH_STOP };
-int train_wish(struct going *, enum train_wish mine, enum train_wish *) MUST_CHECK;  // before each step: what all of them do
-int train_wish_end(struct going *, enum train_wish *) MUST_CHECK;  // after the last one
-int train_join(struct going *) MUST_CHECK;  // the first process gets what all have counted
+int train_wish(struct training *, enum train_wish mine, enum train_wish *) MUST_CHECK;  // before each step: what all of them do
+int train_wish_end(struct training *, enum train_wish *) MUST_CHECK;  // after the last one
+int train_join(struct training *) MUST_CHECK;  // the first process gets what all have counted
 
 // ---- states
 
 char *train_absolute_path(const char *path);          // "" and NULL are returned as they are; free() ends it
-bool train_keeps_states(const struct going *);        // so that a run can be resumed
-int train_states_open(struct going *) MUST_CHECK;
-bool train_state_is_due(const struct going *);
-int train_state_write(struct going *) MUST_CHECK;
-int train_state_load(struct going *) MUST_CHECK;      // replaces trainer_begin
+bool train_keeps_states(const struct training *);        // so that a run can be resumed
+int train_states_open(struct training *) MUST_CHECK;
+bool train_state_is_due(const struct training *);
+int train_state_write(struct training *) MUST_CHECK;
+int train_state_load(struct training *) MUST_CHECK;      // replaces trainer_begin
 // The record names one machine, one program and the files of the run. Fails if any of them differs.
-int train_check_place(struct going *) MUST_CHECK;
+int train_check_place(struct training *) MUST_CHECK;

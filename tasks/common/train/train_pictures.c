@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool train_keeps_pictures(const struct going *r)
+bool train_keeps_pictures(const struct training *r)
 {
     const struct judge *judge = r->o->task->judge;
     return judge && judge->keeps && r->run && !(r->o->save && !*r->o->save);
@@ -28,7 +28,7 @@ static void remove_pictures(const char *folder)
     text_free(&pattern);
 }
 
-void train_keep_picture(struct going *r, const struct text *picture)
+void train_keep_picture(struct training *r, const struct text *picture)
 {
     char *folder = resume_file(r->kept->results, result_id(r->run), "pictures");
     struct text path = {0};

@@ -16,7 +16,7 @@ bool train_leads(void)
     return ranks_rank() == 0;
 }
 
-const char *train_devices_text(const struct going *r, char into[TRAIN_DEVICES])
+const char *train_devices_text(const struct training *r, char into[TRAIN_DEVICES])
 {
     char machines[32] = "";
     if (ranks_machines() > 1) snprintf(machines, sizeof machines, " on %d machines", ranks_machines());
@@ -40,7 +40,7 @@ static int same(const char *what, const char *format, ...)
     return rc;
 }
 
-int train_compare_options(const struct going *r)
+int train_compare_options(const struct training *r)
 {
     const struct train_options *o = r->o;
     if (ranks_size() == 1) return 0;
@@ -58,7 +58,7 @@ int train_compare_options(const struct going *r)
                 (long long)o->pace.steps, (long long)o->pace.ns, from);
 }
 
-static int compare_data(const struct going *r)
+static int compare_data(const struct training *r)
 {
     struct run_file files[TASK_FILES];
     int count = digests_files(r->digests, files);
@@ -93,7 +93,7 @@ static int machine_number(const struct own_place *all, int of)
     return number;
 }
 
-static int gather_places(struct going *r)
+static int gather_places(struct training *r)
 {
     struct own_place mine = {.threads = r->device_facts.threads, .leader = ranks_leader()};
     struct software_facts software;
@@ -110,7 +110,7 @@ static int gather_places(struct going *r)
     return 0;
 }
 
-int train_together(struct going *r, int rc)
+int train_together(struct training *r, int rc)
 {
     TRY(ranks_agree(rc));
     if (ranks_size() > 1) TRY(compare_data(r));
@@ -118,20 +118,20 @@ int train_together(struct going *r, int rc)
     return ranks_size() > 1 || was_shared ? gather_places(r) : 0;
 }
 
-void train_places_free(struct going *r)
+void train_places_free(struct training *r)
 {
     free(r->place);
     free(r->places);
 }
 
 // The places that the record is to have; 0 of a process that trains alone.
-int train_places(const struct going *r, const struct run_place **places)
+int train_places(const struct training *r, const struct run_place **places)
 {
     *places = r->places;
     return r->places ? ranks_size() : 0;
 }
 
-int64_t train_threads(const struct going *r)
+int64_t train_threads(const struct training *r)
 {
     int64_t threads = 0;
     for (int i = 0; r->places && i < ranks_size(); i++) threads += r->places[i].threads;
@@ -139,7 +139,7 @@ int64_t train_threads(const struct going *r)
 }
 
 // An hour costs the sum over all machines. A run that goes on has its price already.
-int train_price(struct going *r)
+int train_price(struct training *r)
 {
     const struct train_options *o = r->o;
     if (!o->price) return 0;
@@ -154,7 +154,7 @@ int train_price(struct going *r)
 // ---- in the loop
 
 // The others learn a process's request one step later, so that no step waits for the exchange.
-int train_wish(struct going *r, enum train_wish mine, enum train_wish *wish)
+int train_wish(struct training *r, enum train_wish mine, enum train_wish *wish)
 {
     *wish = mine;
     if (ranks_size() == 1) return 0;
@@ -165,7 +165,7 @@ int train_wish(struct going *r, enum train_wish mine, enum train_wish *wish)
     return ranks_most_begin((int)mine);
 }
 
-int train_wish_end(struct going *r, enum train_wish *wish)
+int train_wish_end(struct training *r, enum train_wish *wish)
 {
     int most = WISH_NOTHING;
     if (r->asked) TRY(ranks_most_end(&most));
@@ -191,7 +191,7 @@ static int join_damage(struct damage *damage)
     return 0;
 }
 
-int train_join(struct going *r)
+int train_join(struct training *r)
 {
     if (ranks_size() == 1) return 0;
     for (int s = 0; s < SPLIT_COUNT; s++) {

@@ -10,7 +10,7 @@
 #include "tasks/common/train/train_inside.h"
 #include "tasks/common/train/trainer.h"
 
-int train_metrics(const struct going *r, struct run_metric into[METRICS_MAX])
+int train_metrics(const struct training *r, struct run_metric into[METRICS_MAX])
 {
     const struct metric *m = r->o->task->metrics;
     const bool synthetic = dataset_facts(r->data)->synthetic;
@@ -26,7 +26,7 @@ int64_t train_target_micro(const struct train_options *o)
     return llround(o->target * 1e6);
 }
 
-int train_record_open(const struct train_options *o, struct kept *kept)
+int train_record_open(const struct train_options *o, struct kept_record *kept)
 {
     const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, train_target_micro(o), o->runs,
                                     *kept->nonce ? kept->nonce : NULL};
@@ -34,7 +34,7 @@ int train_record_open(const struct train_options *o, struct kept *kept)
     return o->runs > 1 ? result_group_begin(kept->results, &plan, &kept->group) : 0;
 }
 
-int train_record_begin(struct going *r)
+int train_record_begin(struct training *r)
 {
     const struct train_options *o = r->o;
     struct machine_facts machine;

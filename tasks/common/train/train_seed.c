@@ -5,7 +5,7 @@
 #include "tasks/common/train/train_inside.h"
 #include "tasks/common/train/trainer.h"
 
-int train_check_seed(const struct going *r)
+int train_check_seed(const struct training *r)
 {
     const struct train_options *o = r->o;
     const struct dataset_facts *f = dataset_facts(r->data);

@@ -14,7 +14,7 @@
 
 // Reads the energy of the processor packages, once per machine, and of each device with a meter. Unknown if a GPU or a machine
 // that trains cannot be read, or was not before the run was resumed: a part would pass for the whole.
-int train_energy(struct going *r, bool now)
+int train_energy(struct training *r, bool now)
 {
     int64_t packages = 0, gpu = 0, before = r->o->resume ? r->o->resume->note.energy_uj : 0;
     bool metered = machine_energy_uj(&r->meter, &packages), counted = machine_counter_uj(r->gpu, now, &gpu);
@@ -27,7 +27,7 @@ int train_energy(struct going *r, bool now)
 }
 
 // Total time that steps waited for data, in earlier processes too.
-int64_t train_stalled_ns(const struct going *r)
+int64_t train_stalled_ns(const struct training *r)
 {
     return r->stalled_before_ns + supply_stalled_ns(&r->trainer->supply[SPLIT_TRAIN]);
 }
@@ -58,17 +58,17 @@ char *train_absolute_path(const char *path)
     return whole;
 }
 
-static struct state_run state_run_of(const struct going *r, const char *note)
+static struct state_run state_run_of(const struct training *r, const char *note)
 {
     return (struct state_run){{digests_hex(r->digests, SPLIT_TRAIN), digests_hex(r->digests, SPLIT_TEST)}, note};
 }
 
-bool train_keeps_states(const struct going *r)
+bool train_keeps_states(const struct training *r)
 {
     return r->o->pace.steps || r->o->pace.ns;
 }
 
-int train_states_open(struct going *r)
+int train_states_open(struct training *r)
 {
     json_t *record;
     if (!train_keeps_states(r)) return 0;
@@ -87,7 +87,7 @@ int train_states_open(struct going *r)
 }
 
 // Stores the segments first. Time that the segments hold and the state does not is lost work, and it counts.
-static int write_state(struct going *r)
+static int write_state(struct training *r)
 {
     const struct train_options *o = r->o;
     char *folder = train_absolute_path(o->data_folder), *save = train_absolute_path(o->save);
@@ -115,7 +115,7 @@ static int write_state(struct going *r)
     return rc;
 }
 
-int train_state_write(struct going *r)
+int train_state_write(struct training *r)
 {
     TRY(session_sync(r->trainer->session));  // queued work is training, not checkpoint
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
@@ -127,14 +127,14 @@ int train_state_write(struct going *r)
     return rc;
 }
 
-bool train_state_is_due(const struct going *r)
+bool train_state_is_due(const struct training *r)
 {
     const struct resume_pace *pace = &r->o->pace;
     if (!r->state || r->trainer->at == r->began || r->trainer->at == r->trainer->steps) return false;
     return pace->steps ? r->trainer->at % pace->steps == 0 : stopwatch_end_to_end_ns(&r->watch) - r->saved_ns >= pace->ns;
 }
 
-int train_state_load(struct going *r)
+int train_state_load(struct training *r)
 {
     const struct resume *from = r->o->resume;
     const struct resume_note *note = &from->note;
@@ -153,7 +153,7 @@ int train_state_load(struct going *r)
 }
 
 // The record names one machine and one program. A run can be resumed only there.
-static int check_program(const struct going *r)
+static int check_program(const struct training *r)
 {
     struct machine_facts machine;
     struct software_facts software;
@@ -171,7 +171,7 @@ static int check_program(const struct going *r)
 }
 
 // The files given to a resumed run must equal its record's, byte for byte.
-static int compare_files(const struct going *r)
+static int compare_files(const struct training *r)
 {
     struct run_file files[TASK_FILES];
     json_t *record;
@@ -191,7 +191,7 @@ static int compare_files(const struct going *r)
     return rc;
 }
 
-int train_check_place(struct going *r)
+int train_check_place(struct training *r)
 {
     const struct run_place *places;
     int count = train_places(r, &places);

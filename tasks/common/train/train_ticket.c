@@ -19,7 +19,7 @@ int train_ticket_check(const struct train_options *o)
     return 0;
 }
 
-int train_ticket_ask(struct going *r, bool (*stopped)(void))
+int train_ticket_ask(struct training *r, bool (*stopped)(void))
 {
     const struct train_options *o = r->o;
     char digest[DIGEST_HEX];
@@ -37,7 +37,7 @@ int train_ticket_ask(struct going *r, bool (*stopped)(void))
     return o->announce->ask(o->announcer, &plan);
 }
 
-int train_ticket_take(struct going *r)
+int train_ticket_take(struct training *r)
 {
     if (!r->asked_ticket) return 0;
     TRY(r->o->announce->wait(r->o->announcer, &r->ticket, &r->seed));
@@ -45,7 +45,7 @@ int train_ticket_take(struct going *r)
     return 0;
 }
 
-void train_ticket_beat(struct going *r)
+void train_ticket_beat(struct training *r)
 {
     char hash[DIGEST_HEX];
     if (!r->has_ticket || !r->run) return;
@@ -64,7 +64,7 @@ static int read_end(struct results *results, int64_t run, char hash[DIGEST_HEX])
     return 0;
 }
 
-void train_ticket_end(struct going *r, int64_t run)
+void train_ticket_end(struct training *r, int64_t run)
 {
     char why[ERROR_TEXT_MAX], hash[DIGEST_HEX] = "";
     if (!r->asked_ticket) return;

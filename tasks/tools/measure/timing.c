@@ -5,12 +5,12 @@
 
 enum { TRIAL = 2 };  // the first step touches memory; the second is timed to fit the protocol
 
-struct going {
+struct timed_steps {
     const struct timing_choice *choice;
     struct timing *into;
 };
 
-static int run_steps(struct going *g, int64_t steps, double *seconds_per_step)
+static int run_steps(struct timed_steps *g, int64_t steps, double *seconds_per_step)
 {
     double seconds;
     TRY(g->choice->run(g->choice->context, steps, &seconds));
@@ -20,7 +20,7 @@ static int run_steps(struct going *g, int64_t steps, double *seconds_per_step)
     return 0;
 }
 
-static int warm_up(struct going *g)
+static int warm_up(struct timed_steps *g)
 {
     struct protocol *p = &g->into->protocol;
     double step;
@@ -37,14 +37,14 @@ static int block_count(const struct protocol *p)
 }
 
 // True if another block and the remaining repeats fit into the time limit.
-static bool time_is_left(const struct going *g, const struct timing_repeat *r, int64_t steps)
+static bool time_is_left(const struct timed_steps *g, const struct timing_repeat *r, int64_t steps)
 {
     const struct timing *t = g->into;
     double after = (double)((t->protocol.repeats - t->repeats - 1) * t->protocol.timed);
     return t->spent + r->window.mean * ((double)steps + after) <= g->choice->seconds;
 }
 
-static int time_window(struct going *g, struct timing_repeat *r)
+static int time_window(struct timed_steps *g, struct timing_repeat *r)
 {
     const struct protocol *p = &g->into->protocol;
     int blocks = block_count(p);
@@ -84,7 +84,7 @@ static void sum_up(struct timing *t)
 
 int timing_run(const struct timing_choice *choice, struct timing *into)
 {
-    struct going g = {choice, into};
+    struct timed_steps g = {choice, into};
     struct others others;
     *into = (struct timing){0};
     BUG_IF(choice->repeats < 1 || choice->repeats > PROTOCOL_REPEATS_MAX);

@@ -35,7 +35,7 @@ struct recorder {
 };
 
 // A run in progress.
-struct going {
+struct recording {
     const struct recorder *all;
     struct stopwatch watch;
     struct child child;
@@ -69,7 +69,7 @@ static int64_t in_micro(int64_t epochs)
     return epochs < INT64_MAX / 1000000 ? epochs * 1000000 : INT64_MAX;
 }
 
-static int take_epoch(struct going *g, struct outside_epoch e)
+static int take_epoch(struct recording *g, struct outside_epoch e)
 {
     const struct recorder_options *o = g->all->o;
     if (e.from_zero && g->end.epochs == 0 && e.epoch == 0) g->shift = 1;
@@ -116,7 +116,7 @@ static int take_epoch(struct going *g, struct outside_epoch e)
     return 0;
 }
 
-static int take_about(struct going *g, const struct outside_about *a)
+static int take_about(struct recording *g, const struct outside_about *a)
 {
     if (a->has_seed && a->seed != g->end.seed)
         return fail(ERR_INPUT, "\"seed\" must be %lld, the seed of this run (--seed, $DAWN_SEED); got %lld",
@@ -131,7 +131,7 @@ static int take_about(struct going *g, const struct outside_about *a)
                                             .batch = a->batch, .views = a->views, .input_size = a->input_size});
 }
 
-static void take_time(struct going *g)
+static void take_time(struct recording *g)
 {
     int64_t after = g->watch.start_ns + g->end.last.end_to_end_ns + 1;
     g->now_ns = g->at_ns > after ? g->at_ns : after;
@@ -141,7 +141,7 @@ static void take_time(struct going *g)
 // notice, because buffered output has no times of its own.
 static int take_report(void *context, const char *line, size_t count, int64_t number)
 {
-    struct going *g = context;
+    struct recording *g = context;
     struct outside_line said;
     if (g->stopping) return 0;  // the run has ended
     take_time(g);
@@ -160,7 +160,7 @@ static int take_report(void *context, const char *line, size_t count, int64_t nu
 // Each score is an epoch, at the moment when it was found in the file: the writer's own clock proves nothing.
 static int take_scalar(void *context, const struct events_scalar *s)
 {
-    struct going *g = context;
+    struct recording *g = context;
     const struct recorder_options *o = g->all->o;
     if (o->loss_tag != NULL && strcmp(s->tag, o->loss_tag) == 0) g->loss = s->value;
     if (g->stopping || strcmp(s->tag, o->score_tag) != 0) return 0;
@@ -176,7 +176,7 @@ static int take_scalar(void *context, const struct events_scalar *s)
 
 // The sentence may quote the program and be cut within a letter. The record must stay valid UTF-8, and a terminal must not
 // receive control characters.
-static void note_failure(struct going *g, int rc)
+static void note_failure(struct recording *g, int rc)
 {
     if (rc >= 0 || g->failed < 0) return;
     g->failed = rc;
@@ -187,7 +187,7 @@ static void note_failure(struct going *g, int rc)
     child_signal(&g->child, SIGTERM);
 }
 
-static void take_bytes(struct going *g, const struct child_event *e, bool last)
+static void take_bytes(struct recording *g, const struct child_event *e, bool last)
 {
     if (g->failed < 0) return;
     g->stream = e->stream;
@@ -196,7 +196,7 @@ static void take_bytes(struct going *g, const struct child_event *e, bool last)
     note_failure(g, last ? outside_finish(lines, take_report, g) : outside_feed(lines, g->child.bytes, e->count, take_report, g));
 }
 
-static void poll_events(struct going *g, bool last)
+static void poll_events(struct recording *g, bool last)
 {
     g->at_ns = clock_ns();
     if (g->events == NULL || g->failed < 0 || (!last && g->at_ns - g->polled_ns < POLL_MS * MS)) return;
@@ -204,19 +204,19 @@ static void poll_events(struct going *g, bool last)
     note_failure(g, events_folder_poll(g->events, take_scalar, g));
 }
 
-static void pass_signal(struct going *g, int number)
+static void pass_signal(struct recording *g, int number)
 {
     child_signal(&g->child, g->signals++ == 0 ? number : SIGKILL);
 }
 
-static int time_to_wait_ms(const struct going *g)
+static int time_to_wait_ms(const struct recording *g)
 {
     if (g->deadline_ns == 0) return g->events != NULL ? POLL_MS : QUIET_MS;
     int64_t left = (g->deadline_ns - clock_ns()) / MS;
     return left > 0 ? (int)left + 1 : 0;
 }
 
-static void follow_child(struct going *g)
+static void follow_child(struct recording *g)
 {
     struct child_event e;
     for (;;) {
@@ -235,7 +235,7 @@ static void follow_child(struct going *g)
         take_bytes(g, &(struct child_event){.stream = i, .at_ns = clock_ns()}, true);
 }
 
-static int start_child(struct going *g)
+static int start_child(struct recording *g)
 {
     const struct recorder_options *o = g->all->o;
     char **words = command_with_seed(o->command, g->end.seed), **environment = command_environment(g->end.seed);
@@ -249,7 +249,7 @@ static int start_child(struct going *g)
 
 // ---- the record
 
-static int begin_record(struct going *g, int64_t group)
+static int begin_record(struct recording *g, int64_t group)
 {
     const struct recorder *all = g->all;
     const struct recorder_options *o = all->o;
@@ -266,7 +266,7 @@ static int begin_record(struct going *g, int64_t group)
     return result_outside(g->run, all->words, o->framework, o->devices);
 }
 
-static int judge_run(struct going *g, const struct child_end *child)
+static int judge_run(struct recording *g, const struct child_end *child)
 {
     if (g->failed < 0) return fail(g->failed, "%s", g->why);
     if (g->signals > 0)
@@ -283,7 +283,7 @@ static int judge_run(struct going *g, const struct child_end *child)
     return 0;
 }
 
-static int end_record(struct going *g, int rc, const struct child_end *child)
+static int end_record(struct recording *g, int rc, const struct child_end *child)
 {
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", rc < 0 ? error_text() : "");
@@ -298,7 +298,7 @@ static int end_record(struct going *g, int rc, const struct child_end *child)
 }
 
 // Fails if output was lost, or if a run outside a group did not meet the target.
-static int check_score(const struct going *g)
+static int check_score(const struct recording *g)
 {
     const struct recorder_options *o = g->all->o;
     if (g->child.write_errno != 0) return fail_errno(ERR_IO, g->child.write_errno, "cannot pass on all of the command's output");
@@ -314,7 +314,7 @@ static int check_score(const struct going *g)
 
 static int record_one(const struct recorder *all, int64_t group, int64_t index)
 {
-    struct going *g = zalloc(sizeof *g);
+    struct recording *g = zalloc(sizeof *g);
     struct child_end child;
     g->all = all, g->loss = NAN;
     if (all->o->events != NULL) g->events = events_folder_new(all->o->events);
