@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { CTC_ZERO = -(1 << 29), CTC_LEAST = -10000 };  // exponent of 0; smaller logarithms of probabilities are those of 0
+enum { CTC_ZERO = -(1 << 29), CTC_LEAST = -10000 };  // exponent of 0; a smaller logarithm of a probability counts as 0's
 
 struct ctc_number {
     float m;    // [1, 2), or 0; of a sum of them [1, 6)

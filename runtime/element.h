@@ -237,7 +237,7 @@ DAWN_BOTH int element_reflect(int i, int n)
     return i >= n ? 2 * (n - 1) - i : i;
 }
 
-// flip: 0 never, 1 at random, 2 decided once an image and reversed every other epoch (enum flip of graph.h)
+// flip: 0 never, 1 at random, 2 decided once per image and reversed every other epoch (enum flip of graph.h)
 DAWN_BOTH struct augment_draw element_augment(const int32_t key[4], uint32_t image, int flip, int pad, float brightness,
                                               float contrast)
 {

@@ -21,7 +21,7 @@ int grad_of_sum(struct graph *, const int *loss, int losses, const int *of, int 
 // The same of factor * loss; `factor` is a value of one f32 and no part of the graph of the loss.
 int grad_of_times(struct graph *, int loss, int factor, const int *of, int count, int *grads) MUST_CHECK;
 
-// A gradient that is part of a loss (the penalty of a WGAN): grad_watch lets what is made of `x` train, whether x does or not,
+// A gradient that is part of a loss (the penalty of a WGAN): grad_watch lets values made of `x` train, whether x does or not,
 // and grad_watched ends that and returns d loss / d x, NONE after an error. Its nodes belong to the caller's phase.
 void grad_watch(struct graph *, int x);
 int grad_watched(struct graph *, int loss, int x);

@@ -67,7 +67,7 @@ struct layer_norm_attr {
 struct attention_attr {
     int heads;
     float p;   // dropout of the probabilities
-    int site;  // among those of all dropouts
+    int site;  // number among all dropouts
     bool causal;
 };
 struct rotary_attr {
@@ -107,7 +107,7 @@ struct random_attr {
 struct top_attr {
     int64_t k;
     int64_t n;  // TOP_GRAD: the last dimension of dx
-    bool flat;  // indices are those of x[.. * N], so that the rows of another tensor can be gathered by them
+    bool flat;  // indices count in x[.. * N], so that the rows of another tensor can be gathered by them
 };
 enum { TOP_MOST = 4096 };
 // ROIAlign on the levels of a pyramid. The sides of a bin are scale * box / bins, minus half a pixel before that if aligned.
@@ -116,7 +116,7 @@ struct roi_attr {
     int levels, bins;          // bins along each axis of a box
     int sampling;              // samples along each axis of a bin; 0: as many as it has pixels (torchvision's -1)
     bool aligned;
-    float scale[ROI_LEVELS];   // of a level's side to that of the picture
+    float scale[ROI_LEVELS];   // a level's side over the picture's
     float side;                // root of the area from which boxes read the second level; it doubles from level to level
     int64_t h[ROI_LEVELS], w[ROI_LEVELS];  // ROI_ALIGN_GRAD: sizes of the levels
 };
@@ -393,7 +393,7 @@ int g_roi_align(struct graph *, int boxes, int rows, const int x[], const struct
 int g_boxes_decode(struct graph *, int codes, int anchors, int sizes, const float weight[2]);
 int g_boxes_encode(struct graph *, int boxes, int anchors, const float weight[2]);
 // What non-maximum suppression keeps, best first; of equal scores the first. Only boxes of one class drop one another (NONE:
-// all). The threshold of overlaps is rounded down to f32, so that the comparison is that of the double.
+// all). The threshold of overlaps is rounded down to f32, so that the comparison equals the double's.
 struct nms {
     int boxes, scores, classes;
     int64_t k;
@@ -406,7 +406,7 @@ struct nms_kept {
 struct nms_kept g_nms(struct graph *, const struct nms *);
 // The label of each box by its overlap with the truth; *at: the row of [BG] that it overlaps most, the first of equals.
 int g_match(struct graph *, int boxes, int truth, int classes, const struct match_attr *, int *at);
-// Draws k boxes per picture by the smallest random numbers: positive ones, then those of label 0, each in their order, then none
+// Draws k boxes per picture by the smallest random numbers: positive ones, then boxes of label 0, each in their order, then none
 // (label -1, row of the picture's first box).
 struct sampled {
     int at, labels, positive;

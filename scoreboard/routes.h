@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every address of the scoreboard: those of scoreboard/pages/pages.h and of scoreboard/api/api.h.
+// Every address of the scoreboard: the pages of scoreboard/pages/pages.h and the answers of scoreboard/api/api.h.
 #pragma once
 
 #include "scoreboard/http/server.h"

@@ -183,7 +183,7 @@ static bool keep_word(const struct submissions *all, const char *word, bool *dro
     return any;
 }
 
-// Several new runs may hold experiments that nobody else wants to see, so the answer may be a part of the list.
+// Several new runs may hold private experiments, so the answer may be a part of the list.
 static int ask_which(struct submissions *all)
 {
     char line[256] = "";

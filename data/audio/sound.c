@@ -28,7 +28,7 @@ int sound_check(const struct sound_head *head)
     if (head->channels < 1 || head->channels > SOUND_CHANNELS)
         return fail(ERR_INPUT, "it has %d channels; 1 to %d are read", head->channels, SOUND_CHANNELS);
     if (head->rate < SOUND_RATE_LEAST || head->rate > SOUND_RATE_MOST)
-        return fail(ERR_INPUT, "it has %d samples a second; %d to %d are read", head->rate, SOUND_RATE_LEAST, SOUND_RATE_MOST);
+        return fail(ERR_INPUT, "it has %d samples per second; %d to %d are read", head->rate, SOUND_RATE_LEAST, SOUND_RATE_MOST);
     return 0;
 }
 

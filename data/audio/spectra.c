@@ -58,7 +58,7 @@ int64_t spectra_bytes(const struct spectra *s)
     return s->all < s->limit ? s->all : s->limit;
 }
 
-// Returns what is kept of a sample in the end: `x`, an equal one of another thread, or NULL if there is no room.
+// Returns the spectrum that stays in memory: `x`, an equal one of another thread, or NULL if the limit is reached.
 static float *keep(struct spectra *s, int64_t index, float *x, int64_t bytes)
 {
     pthread_mutex_lock(&s->lock);

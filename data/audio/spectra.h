@@ -5,7 +5,7 @@
 //     spectra_take(spectra, i, &x, &frames, &own);  ...;  free(own);
 //
 // Invariant: the same values whether they are kept or made again; several threads may ask at once. Cost: 644 bytes per frame of
-// 10 ms, at most `limit` bytes; what is beyond it is made again in each epoch.
+// 10 ms, at most `limit` bytes; spectra beyond it are made again in each epoch.
 #pragma once
 
 #include "data/dataset.h"

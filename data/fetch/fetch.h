@@ -16,7 +16,7 @@ struct fetch_options {
     void *context;
 };
 
-// The size and SHA-256 of every archive are checked before anything is unpacked, and those of every single file before it gets
+// The size and SHA-256 of every archive are checked before anything is unpacked, and of every single file before it gets
 // its name. An interrupted download is kept as NAME.part and resumed the next time; one with a wrong
 // digest is kept as NAME.bad.
 int fetch_source(const struct source *, const struct fetch_options *) MUST_CHECK;

@@ -32,7 +32,7 @@ static int read_png(const char *name, const uint8_t *bytes, size_t count, struct
     return 0;
 }
 
-// A frame header: precision, height, width, components. Of the codings, libjpeg-turbo decodes those of 0xc0 to 0xc2 and, with
+// A frame header: precision, height, width, components. libjpeg-turbo decodes the codings 0xc0 to 0xc2 and, with
 // arithmetic coding, 0xc9 and 0xca.
 static int read_frame(const char *name, int marker, const uint8_t *at, struct head *head)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits a text into words by Unicode's classes: a run of letters, marks and numbers, or one other character except spaces.
 //
-// Inside a word a point, comma or colon between two digits is kept (1,000.5 and 10:30). Contractions are cut as in the
+// Within a word a point, comma or colon between two digits is kept (1,000.5 and 10:30). Contractions are cut as in the
 // corpora of published word vectors: Bob 's, they 're, do n't, with ' or U+2019. Any bytes are text; bytes that are not
 // UTF-8 are words of one byte. Cost: about 150 MB of English per second and core.
 #pragma once

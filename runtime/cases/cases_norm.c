@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of batch norm in all its forms. Statistics of two rows of one or two pixels are as valid as those of a large batch;
+// Cases of batch norm in all its forms. Statistics of two rows of one or two pixels are as valid as statistics of a large batch;
 // "far from zero" detects a one-pass variance in f32 that cancels.
 #include "runtime/cases/cases.h"
 

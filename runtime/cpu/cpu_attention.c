@@ -525,7 +525,8 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
 }
 
 // ---- operators
-// Input `q` is followed by kv, inputs from `lengths` on are lengths, q_lengths, key and step; output `grad` by that of kv.
+// Input `q` is followed by kv, inputs from `lengths` on are lengths, q_lengths, key and step; output `grad` by the gradient of
+// kv.
 static void begin_attention(struct attending *o, const struct cpu_step *s, int q, int lengths, int grad)
 {
     const struct attention_attr *a = &s->node->attr.attention;

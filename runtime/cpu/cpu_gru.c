@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GRU (cpu_scan.h). The state is carried in f32, and products read it rounded. The original unit multiplies twice a word: the
+// GRU (cpu_scan.h). The state is carried in f32, and products read it rounded. The original unit multiplies twice per word: the
 // states for the gates, then r h for the new state.
 #include "runtime/cpu/cpu_scan.h"
 

@@ -305,7 +305,7 @@ static int linear_xent_prepare(struct cpu_step *s)
     return 0;
 }
 
-// ---- the gradients, times that of the loss
+// ---- the gradients, times the loss's gradient
 struct scaling {
     struct cpu_step *step;
     float factor;

@@ -102,7 +102,7 @@ static int64_t label_of(const struct value *v, const void *labels, int64_t i)
     return v->dtype == U8 ? ((const uint8_t *)labels)[i] : ((const int32_t *)labels)[i];
 }
 
-// A row of logits passes through the first cache in chunks: read once forward and once backward, whatever the number of classes.
+// A row of logits passes through the first cache in chunks: read once forward and once backward, for any number of classes.
 enum { XENT_CHUNK = 4096, XENT_KEPT = 3 };
 
 struct xent {

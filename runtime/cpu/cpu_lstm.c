@@ -115,7 +115,7 @@ static void backward_word(const struct scan *o, const struct task *k, const stru
     if (s->out[1]) scan_copy(o, i > 0 ? s->in[2] : o->h0, i > 0 ? last : state, s->out[1], at);
 }
 
-// The gradients of the initial states; those of a sample without words are the gradients of its final ones.
+// The gradients of the initial states. A sample without words passes on the gradients of its final states.
 static void write_state_gradients(const struct scan *o, const struct task *k, const struct rows *r)
 {
     const struct cpu_step *s = o->step;

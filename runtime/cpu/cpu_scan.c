@@ -59,8 +59,8 @@ static void clear_rows(const struct scan *o, const struct rows *r)
 }
 
 // ---- weights: w[gates][h][h] of a direction, of gates by states. Forward the product reads states and makes gates, so w is
-// transposed, 16 gates at a time; backward it reads gradients of gates and makes those of states. Lanes past the last unit have
-// weights of zero.
+// transposed, 16 gates at a time; backward it reads gradients of gates and makes gradients of states. Lanes past the last unit
+// have weights of zero.
 enum { COLUMNS = 16 };
 
 // A row of w as the units of a product; `half` has room for it in 16 bits.

@@ -35,7 +35,7 @@ int op_same(struct graph *, const struct node *, int a, int b);         // input
 int op_channel(struct graph *, const struct node *, int i, int64_t c);  // optional input i is f32[c]
 int op_scalar(struct graph *, const struct node *, int i, enum dtype);  // input i is one element
 int op_per_sample(struct graph *, const struct node *, int i, int64_t samples);  // optional input i is i32[samples]
-int op_drops(struct graph *, const struct node *, int key, float p);  // inputs `key` and the next are those of a dropout
+int op_drops(struct graph *, const struct node *, int key, float p);  // inputs `key` and the next belong to a dropout
 
 // For operators that make, move or update data: nothing flows back.
 #define NO_GRAD(name)                                                                                                  \

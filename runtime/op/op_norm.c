@@ -204,7 +204,7 @@ double op_layer_norm_grad_flops(const struct graph *g, const struct node *n)
     return (n->attr.layer_norm.rms ? 9 : 14) * op_elements(g, n);
 }
 
-// With the pool's 4 for each of its results, which the convolution counts, the sum is that of pool_norm; backward likewise.
+// With the pool's 4 for each of its results, which the convolution counts, the sum equals pool_norm's; backward likewise.
 double op_norm_flops(const struct graph *g, const struct node *n)
 {
     return (n->attr.norm.pooled ? 12 : 8) * op_elements(g, n);

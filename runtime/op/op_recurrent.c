@@ -133,7 +133,7 @@ static int columns_of(struct graph *g, int v, int64_t begin, int64_t end)
     return g_reshape(g, v, SHAPE(shape_rows(&shape), end - begin));
 }
 
-// The gradient of the recurrent weights: that of the gates times the states of the words before, for each direction.
+// The gradient of the recurrent weights: the gradient of the gates times the states of the words before, for each direction.
 static int weight_gradient(struct graph *g, int d, int before, int directions, int gates)
 {
     if (g->error) return NONE;

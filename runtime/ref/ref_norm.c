@@ -9,7 +9,7 @@
 static double or_one(const double *scale, int64_t c) { return scale ? scale[c] : 1.0; }
 static double or_zero(const double *bias, int64_t c) { return bias ? bias[c] : 0.0; }
 
-// True for the rows of x[B,T,..,C] that count: all, or those of frames below the length of their sample (input `lengths`).
+// True for the rows of x[B,T,..,C] that count: all, or the rows of frames below the length of their sample (input `lengths`).
 struct norm_rows {
     int64_t rows, channels;
     double *counts, n;  // 1 or 0 per row; their sum, at least 1
@@ -99,7 +99,7 @@ void ref_pool_norm(const struct ref_step *s)
 }
 
 // dx of the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 are the same in both gradients. With y the
-// slope is that of y; dz is then the gradient of the shortcut, too.
+// slope is y's; dz is then the gradient of the shortcut, too.
 static double *norm_back(const struct ref_step *s, const double *y, const double *length)
 {
     struct norm_rows o = rows_that_count(s, &ref_in(s, 1)->shape, length);
@@ -204,7 +204,7 @@ void ref_layer_norm(const struct ref_step *s)
     ref_write(s, 3, rstds);
 }
 
-// dsum = rstd (dz - mean(dz) - xhat mean(dz xhat)), dz = dy scale; without a mean in xhat, without that of dz
+// dsum = rstd (dz - mean(dz) - xhat mean(dz xhat)), dz = dy scale; without a mean in xhat, mean(dz) is left out, too
 void ref_layer_norm_grad(const struct ref_step *s)
 {
     const struct layer_norm_attr *a = &s->node->attr.layer_norm;

@@ -134,7 +134,7 @@ void ref_lerp(const struct ref_step *s)
 
 void ref_assign(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 1)); }
 
-// This device trains alone (device_type.joins), so the sum is that of one process.
+// This device trains alone (device_type.joins), so the sum is one process's value.
 void ref_all_reduce(const struct ref_step *s)
 {
     for (int i = 0; i < op_table[OP_ALL_REDUCE].inputs; i++)

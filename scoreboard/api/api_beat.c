@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beats of announced runs. Invariant: the stamp is the moment at which the request came, taken before anything is read or
-// written. Workload: a request a point of each run that goes on. Cost: one durable row.
+// written. Workload: one request per point of each run that goes on. Cost: one durable row.
 #include "scoreboard/api/api_inside.h"
 
 int api_beat(const struct request *request, struct answer *answer)

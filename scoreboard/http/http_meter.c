@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A debt of time for each address, which is paid off as time goes by. Addresses share a fixed table: one that meets another's
-// place takes it over if that owes less. Thread-safe. Cost: a short lock twice a request that the cache did not answer.
+// place takes it over if that owes less. Thread-safe. Cost: a short lock twice per request that the cache did not answer.
 #include "scoreboard/http/http_meter.h"
 
 #include "runtime/common/base/arena.h"

@@ -5,7 +5,7 @@
 // (ranking.h) and can be rebuilt from them. One connection does all writes and checkpoints, under a mutex; readers have
 // a read-only connection each, one per thread. WAL, synchronous=FULL: acknowledged writes survive a power cut. Every statement is
 // an entry of a Merkle tree, whose signed checkpoints are stored next to the record (store_tree.c).
-// Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
+// Workload: thousands of reads per second, some hundred statements per second at most, 10,000s of rows.
 #pragma once
 
 #include "scoreboard/rank/board.h"

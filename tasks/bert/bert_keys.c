@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of BERT's pre-training. The defaults are those of BERT-base. What is scored is no key: it is the task's
+// The recipe keys of BERT's pre-training. The defaults make BERT-base. What is scored is no key: it is the task's
 // (cloze.c).
 #include "tasks/bert/bert_keys.h"
 

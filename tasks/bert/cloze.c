@@ -79,7 +79,7 @@ const struct wordpiece_special *cloze_special(const struct dataset *view)
     return &cloze_of(view)->special;
 }
 
-// ---- forms: bucket 0 has that of the split, bucket 1 the brief one
+// ---- forms: bucket 0 has the split's form, bucket 1 the brief one
 
 static int bucket_of_epoch(void *view, uint32_t epoch)
 {
@@ -275,7 +275,7 @@ static void write_noise(const struct cloze *c, const struct sentence_draws *of, 
     }
 }
 
-// The arrays are zero. An epoch of the scored set is that of its masks: 0.
+// The arrays are zero. An epoch of the scored set is the epoch of its masks: 0.
 static void write_sample(struct cloze *c, const struct sentence_draws *of, int64_t index, struct cloze_sample *s)
 {
     bool trains = of->split == SPLIT_TRAIN;

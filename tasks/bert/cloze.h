@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts with masked pieces: a view of a data set of articles (data/read/wiki). Pieces are those of --vocab, or learned from the
+// Texts with masked pieces: a view of a data set of articles (data/read/wiki). Pieces come from --vocab, or are learned from the
 // training text (wordpiece.h).
 //
 // Fields of a batch: "tokens" i32[T], [CLS] first text [SEP] second text [SEP], padded with [PAD]; "segments" i32[T], 1 from the
@@ -35,7 +35,7 @@ const struct wordpiece_special *cloze_special(const struct dataset *view);
 struct cloze_floors {
     int32_t piece;           // the most frequent one of training
     int64_t places;          // masked ones
-    double masked, next;     // its share of them; that of the more frequent answer to "next"
+    double masked, next;     // its share of them; the share of the more frequent answer to "next"
 };
 struct cloze_floors cloze_floors_of(const struct dataset *view);
 

@@ -6,8 +6,8 @@
 //   results  [{"image_id", "category_id", "score", "bbox" or "segmentation" or both}]
 //   segmentation  a list of polygons [x0, y0, x1, y1, ..], or {"size": [height, width], "counts": a list, or a text (rle.h)}
 //
-// "bbox" is read where boxes are compared, "segmentation" where masks are; without "bbox" the box of a result is that of its
-// mask. The area of a result is that of its box, or of its mask if the results have no boxes, as for pycocotools. Members of
+// "bbox" is read where boxes are compared, "segmentation" where masks are; without "bbox" the box of a result is the box of its
+// mask. The area of a result is its box's, or its mask's if the results have no boxes, as for pycocotools. Members of
 // another kind, unknown images and categories, and ids that occur twice are refused with the entry's number, from 1.
 #pragma once
 

@@ -29,7 +29,7 @@ static float inside(float at, float most)
     return at < 0 ? 0 : at > most ? most : at;
 }
 
-// A mirrored view's box becomes that of the view before.
+// A mirrored view's box becomes a box of the view before.
 static void turn_back(const struct anchors *a, int view, float box[4])
 {
     for (int axis = 0; axis < 2; axis++) {
@@ -48,7 +48,7 @@ static void place_box(const struct anchors *a, const struct detect_answers *of, 
         box[k] = k % 2 ? inside(box[k] * down, (float)of->height) : inside(box[k] * across, (float)of->width);
 }
 
-// The sigmoid of the class's logit, or its part of the softmax, whose first logit is that of no class.
+// The sigmoid of the class's logit, or its part of the softmax, whose first logit means no class.
 static float score_of(const struct anchors *a, const struct detect_answers *of, int64_t i, int class)
 {
     const int first = a->style->none + 1;

@@ -108,7 +108,8 @@ static void add_item(struct ap_list *list, const struct ap_item *item)
     list->item[list->count++] = *item;
 }
 
-// Images and classes are numbered from 1, as the showcase requires; coco_numbers gives those of predictions and of the score.
+// Images and classes are numbered from 1, as the showcase requires; coco_numbers gives the numbers of predictions and of the
+// score.
 static struct ap_item item_of(int64_t image, int class, const double corner[4])
 {
     double width = corner[2] - corner[0], height = corner[3] - corner[1];
@@ -122,7 +123,7 @@ static void coco_numbers(const struct judging *j, struct ap_item *item)
     item->category = coco_category(j->facts, (int)item->category - 1);
 }
 
-// COCO's annotations have areas, others' are those of the masks.
+// COCO's annotations have areas; other areas are counted in the masks.
 static int list_masks(const struct judging *j, int64_t image, struct ap_item *item, int64_t objects)
 {
     const bool annotated = dataset_field(j->data, "outlines") != NULL;
@@ -229,7 +230,7 @@ static void add_mask(const struct rle *mask, struct text *into)
     text_free(&runs);
 }
 
-// Numbers have all digits of a double, so that a score of the file is that of the boxes.
+// Numbers have all digits of a double, so that a score of the file equals the score of the boxes.
 static int write_results(void *state, const char *path)
 {
     const struct judging *j = state;

@@ -9,7 +9,7 @@ enum cropping { CROP_ZOOM, CROP_OVERLAP };
 enum class_loss { CLASS_LOSS_FOCAL, CLASS_LOSS_VARIFOCAL };
 enum box_loss { BOX_LOSS_SMOOTH, BOX_LOSS_GIOU };
 struct detection_keys {
-    int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
+    int64_t height, width, cache;  // of the network's input; shorter side of photographs in memory
     struct recipe_list zoom, jitter;
     int flip, fit, crop;           // enum mirroring, enum fitting, enum cropping
     int64_t pyramid;

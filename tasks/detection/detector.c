@@ -106,7 +106,7 @@ static int focal_loss(struct graph *g, const int logits_labels[2], const int cou
     return g_add(g, g_mul(g, none, counts_taken[0]), g_mul(g, own, counts_taken[1]));
 }
 
-// Cross-entropy of the anchors with a truth, and of as many others as `negatives` says, those of largest loss: [N,A] -> [N].
+// Cross-entropy of the anchors with a truth, and of as many others as `negatives` says, by largest loss: [N,A] -> [N].
 static int mined_loss(struct graph *g, int logits, int labels, int taken, int negatives)
 {
     int out[3], index;

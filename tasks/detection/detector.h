@@ -30,7 +30,7 @@ struct detector_layer {  // a convolution with a bias
 int detector_layer(struct net *, const char *name, int x, const struct detector_layer *);
 int detector_unit(struct net *, const char *name, int x, struct net_conv how);  // NAME.conv and NAME.bn, without an activation
 int detector_double(struct net *, int x, int like);  // x, twice as high and wide, cut to the size of `like`
-// An answer of a level, [N,H,W,sizes * columns] -> [N,H*W*sizes,columns]; and those of all levels as one, in f32.
+// An answer of a level, [N,H,W,sizes * columns] -> [N,H*W*sizes,columns]; and the answers of all levels as one, in f32.
 int detector_rows(struct graph *, int x, int64_t columns);
 int detector_join(struct graph *, const int answer[], int levels);
 

@@ -342,7 +342,7 @@ static void proposal_losses(struct net *n, const struct maskrcnn *o, const struc
     int one = g_reshape(g, in->anchors, SHAPE(1, count, 4)), anchors = graph_node(g, OP_BROADCAST, &one, 1, &spread, NULL);
     struct drawn d = draw(n, in, in->anchors, NONE,
                           &(struct draws){{0.3f, 0.7f, true}, {o->anchors_drawn, o->anchors_drawn / 2}});
-    // The cross-entropy of logits 0 and z is that of the sigmoid of z.
+    // The cross-entropy of logits 0 and z equals the sigmoid's of z.
     int z = g_reshape(g, flat_gather(g, p->logits, d.by.at), SHAPE(batch, o->anchors_drawn, 1)), out[3];
     g_xent_full(g, (int[]){g_concat(g, (int[]){g_scale(g, z, 0), z}, 2, 2), d.by.labels, NONE}, 0, false, out);
     loss[0].sum = out[0], loss[0].rows = loss[1].rows = out[2];
@@ -403,7 +403,7 @@ void maskrcnn_losses(struct net *n, const struct maskrcnn *o, const struct maskr
     mask_loss(g, o, in, &d, logits, &loss[4]);
 }
 
-// ---- what is found
+// ---- the answers
 
 struct maskrcnn_found maskrcnn_found(struct net *n, const struct maskrcnn *o, const struct maskrcnn_batch *in, int class_table)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mask R-CNN (He et al. 2017) on a feature pyramid: on a ResNet, as torchvision's maskrcnn_resnet50_fpn, with its names of
-// tensors, or on a smaller backbone. Everything is nodes of fixed shape: boxes without area fill up what is not there, so no step
+// tensors, or on a smaller backbone. Everything is nodes of fixed shape: boxes without area fill empty rows, so no step
 // reads a number on the host.
 #pragma once
 
@@ -25,7 +25,7 @@ struct maskrcnn {
     int64_t width[5], blocks[NET_STAGES];
     int64_t channels, hidden;      // of the pyramid; of the head for boxes
     int64_t rows, columns;         // of a picture: multiples of 32
-    int64_t best, proposals;       // boxes per level by score; what is left of all levels
+    int64_t best, proposals;       // boxes per level by score; boxes that remain of all levels
     int64_t anchors_drawn, boxes_drawn;  // per picture, for the losses: half and a quarter of them positive
     int64_t kept;                  // boxes that are found
     int64_t truths;                // objects of a picture beyond these do not train

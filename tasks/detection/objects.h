@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth of a picture, whatever file it came from.
+// The truth of a picture, from any kind of file.
 #pragma once
 
 #include "data/dataset.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: the pixels of the box, and those of the picture for its runs.
+// Cost: the pixels of the box, and the pixels of the picture for its runs.
 #include "tasks/detection/paste.h"
 
 #include <stdlib.h>

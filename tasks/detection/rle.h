@@ -5,7 +5,7 @@
 
 #include "runtime/common/base/text.h"
 
-enum { RLE_SIDE_MOST = 1 << 15 };  // pixels of a height or width; then 32 bits count those of an image
+enum { RLE_SIDE_MOST = 1 << 15 };  // pixels of a height or width; then 32 bits count the pixels of an image
 
 struct rle {
     int32_t height, width;

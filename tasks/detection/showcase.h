@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report shows of a detector: precision over recall, a row per class, and the best, a typical and the worst picture, with
-// the boxes that were found next to those of the truth. Pictures are ranked by the AP of their own boxes.
+// the boxes that were found next to the true boxes. Pictures are ranked by the AP of their own boxes.
 #pragma once
 
 #include "data/image/image.h"
@@ -13,7 +13,7 @@ struct showcase {
     const struct ap_list *truth, *found;  // of the pictures that were looked at, in the order of images
     bool masks;                           // are compared, and drawn over the pictures
     const char *const *class_names;       // of categories 1, 2, ..; NULL-terminated
-    int64_t samples;                      // of the test split
+    int64_t samples;                      // how many the test split has
     int (*decode)(void *context, int64_t image, struct image *);  // image_free ends the picture
     void (*name)(void *context, int64_t image, struct text *into);
     void *context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of GPTs: the shape of the network. The defaults are those of the task of characters.
+// The recipe keys of GPTs: the shape of the network. The defaults are for the task of characters.
 #include "tasks/gpt/gpt_keys.h"
 
 #include "tasks/gpt/gpt.h"

@@ -128,7 +128,7 @@ int gpt_logits(struct step *s, int states)
     return cap > 0 ? g_scale(s->g, g_act(s->g, g_scale(s->g, z, 1 / cap), ACT_TANH), cap) : z;
 }
 
-// Logits exist for some rows at a time, whatever the number of tokens: 65,536 rows of 50,257 would be 6.6 GB in 16 bits.
+// Logits exist for some rows at a time, for any number of tokens: 65,536 rows of 50,257 would be 6.6 GB in 16 bits.
 int gpt_loss(struct step *s, int states, int labels, int out[3])
 {
     struct writing w;

@@ -4,7 +4,7 @@
 
 #include "tasks/common/step/step.h"
 
-enum { GPT_BODY, GPT_HEAD, GPT_EMBEDDING };  // groups of parameters; a table that is the head, too, is in that of the head
+enum { GPT_BODY, GPT_HEAD, GPT_EMBEDDING };  // groups of parameters; a table that is also the head belongs to the head's group
 
 int gpt_states(struct step *, int tokens);       // i32[B,T] -> [B,T,C]
 // One token more of a text: i32[1], and its place in the block, i32[1] -> [1,C]. Keys and values of those before lie in slots.

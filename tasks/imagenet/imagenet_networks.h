@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The networks of ImageNet and Imagenette. Each is a function that writes the network into a graph. in[0]: x[N,H,W,3],
-// normalised; out[0]: logits[N,classes] in f32; out[1]: those of a second head, or left as it is. Parameters have torchvision's
+// normalised; out[0]: logits[N,classes] in f32; out[1]: logits of a second head, or left as it is. Parameters have torchvision's
 // names.
 #pragma once
 

@@ -12,7 +12,7 @@
 //           convolution and before the one of its shortcut (Zhang 2019; the 7x7 convolution keeps its stride, as there)
 //   head    global average pool, linear with bias
 //
-// Names are torchvision's; where it has no such part (deep stem, pooled shortcut), those of timm. The scale of a block's last
+// Names are torchvision's; where it has no such part (deep stem, pooled shortcut), timm's. The scale of a block's last
 // norm begins at 0, so that every block begins as its shortcut; filters begin as N(0, 2 / (K R S)), the head as N(0, .01)
 // (Goyal et al. 2017).
 #include "tasks/common/layers/net.h"

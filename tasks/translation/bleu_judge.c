@@ -21,14 +21,14 @@ struct scoring {
 
 enum { EXHIBITED = 8 };  // sentences in a report
 
-// Metrics: BLEU of the answers, and of those of the greedy search. Outputs: those of one or two searches (search.h).
+// Metrics: BLEU of the answers, and of the greedy search's answers. Outputs: of one or two searches (search.h).
 enum { SCORE_ANSWERS, SCORE_GREEDY };
 
 struct judging {
     const struct scoring *scoring;
     struct dataset *view;
     bool single;        // an inference of single samples, which has no greedy search
-    bool both;          // a search with a beam and a greedy one; else the answers are those of the only search
+    bool both;          // a search with a beam and a greedy one; else there is one search
     struct bleu bleu[2];
     char **answer;      // to each sample; NULL: not asked
     int64_t samples;
@@ -127,7 +127,7 @@ static int end_bleu(void *state, int64_t score[METRICS_MAX])
     return 0;
 }
 
-// A blank line of a text has a blank answer, whatever the network makes of nothing.
+// A blank line of a text has a blank answer: the network's answer to nothing is ignored.
 static char *tell_answer(void *state, int64_t sample)
 {
     const struct judging *j = state;

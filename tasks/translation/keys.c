@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of translation: the samples made from pairs of lines, and the shape of the network. The defaults are those of
+// The recipe keys of translation: the samples made from pairs of lines, and the shape of the network. The defaults make
 // the smallest Transformer.
 #include "tasks/translation/keys.h"
 

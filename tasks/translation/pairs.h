@@ -2,7 +2,7 @@
 // Pairs of lines as ids: the data set that a translator trains on, and its batches.
 //
 // Symbols are made when the set is made (bitext_symbols.h), so a run needs no file but its data. Batches have buckets of two
-// lengths (pair_buckets.h); those of an evaluation go by the source alone, and have no other field.
+// lengths (pair_buckets.h); batches of an evaluation go by the source alone, and have no other field.
 #pragma once
 
 #include "data/read/bitext/bitext_symbols.h"

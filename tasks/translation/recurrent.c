@@ -72,7 +72,7 @@ static int run_layer(struct writing *w, const char *name, int number, const int 
     return number < RESIDUAL_FROM ? y : g_add(g, y, x[0]);
 }
 
-// Leaves the final states in those of the decoder, if it begins with them.
+// Leaves the final states in the decoder's, if it begins with them.
 static int encode_source(struct writing *w, int source, int lengths)
 {
     int x = embed(w, source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // synsets.txt is map_clsloc.txt of the development kit: line i is the class with number i in its lists. The order was
-// checked against two public lists of the 50,000 validation labels, one with these numbers and one with those of sorted ids.
+// checked against two public lists of the 50,000 validation labels, one with these numbers and one numbered by sorted ids.
 #include "data/read/imagenet/synsets.h"
 
 #include <pthread.h>

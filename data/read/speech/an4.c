@@ -74,7 +74,7 @@ static int compare_names(const struct transcript *a, const struct transcript *b)
     return order != 0 ? order : (n > m) - (n < m);
 }
 
-// By name; those of one name by line.
+// By name, and by line within a name.
 static int compare_transcripts(const void *x, const void *y)
 {
     const struct transcript *a = x, *b = y;

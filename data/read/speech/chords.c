@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drawn utterances, for tests and trials: each letter is a chord of two tones, a space is a pause, and there is noise. They
 // need no download, have the form of AN4's (sphere, 16 kHz), and a small network reads them in seconds. Speakers differ in
-// pitch and pace; those of the test are others.
+// pitch and pace; the test's are others.
 //
 // Everything depends on split and sample alone (draws.h). Cost: 0.1 s for all of it, when the set is opened.
 #include <math.h>

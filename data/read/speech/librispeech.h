@@ -6,5 +6,5 @@
 #include "data/read/speech/speech_lines.h"
 #include "data/read/speech/speech_set.h"
 
-// Pure. Adds the utterances of one list; `folder` is theirs, below that of the set.
+// Pure. Adds the utterances of one list; `folder` is theirs, below the set's.
 int librispeech_parse(const struct speech_list *, const char *folder, struct speech_split *) MUST_CHECK;

@@ -114,7 +114,7 @@ static int read_begin(const char *path, uint8_t bytes[SOUND_HEAD], size_t *count
 static int check_sound(const char *name, const struct sound_head *head)
 {
     if (head->rate != SPEECH_RATE)
-        return fail(ERR_INPUT, "%s: it has %d samples a second; utterances have %d", name, head->rate, SPEECH_RATE);
+        return fail(ERR_INPUT, "%s: it has %d samples per second; utterances have %d", name, head->rate, SPEECH_RATE);
     if (head->samples < SPECTRUM_WINDOW)
         return fail(ERR_INPUT, "%s: it has %lld samples, fewer than the %d of a window", name, (long long)head->samples,
                     SPECTRUM_WINDOW);

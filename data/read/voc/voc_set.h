@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures with boxes in memory as a data set, whatever filled it.
+// Pictures with boxes in memory as a data set, from any source.
 //
 // Fields: "jpeg" (u8, ragged: a JPEG or a PNG), "objects" (i32[n,5], ragged: enum voc_member of each), "sizes" (i32[2]: width,
 // height) and, in sets with masks, "labels" (u8[height * width], ragged: of each pixel 0 or its object, from 1). Objects without
@@ -33,7 +33,7 @@ struct voc_set {
 void voc_fields(struct dataset_facts *, const char *const *classes, int64_t longest, int64_t pixels);
 // Sets counts and fields, and leaves out the objects without an area.
 void voc_filled(struct dataset *);
-// The samples of the list in the folder of the set; sets the digest of the split: that of a line "SHA-256  NAME" per file.
+// The samples of the list in the folder of the set; sets the digest of the split: the SHA-256 of a line "SHA-256  NAME" per file.
 int voc_open_split(struct dataset *, enum split, const char *list) MUST_CHECK;
 // Reads FOLDER/NAME and adds the line of its digest.
 int voc_read_file(const struct voc_set *, const char *name, struct text *lines, char **bytes, size_t *count) MUST_CHECK;

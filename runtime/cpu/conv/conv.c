@@ -282,7 +282,7 @@ static int conv_run(struct cpu_step *step)
     return dnnl_prim_run(step->cpu, &p->main);
 }
 
-// A kernel whose filters are packed apart: one of Winograd's or that of tiles.
+// A kernel whose filters are packed apart: one of Winograd's or the kernel of tiles.
 static int packed_step(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K] in f32, and its gradients. What the window of pixel q reads in one row of x are S C
-// adjacent numbers, `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix,
-// not copied: rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
+// adjacent numbers, `stride` C behind the numbers of pixel q - 1. So for a row of the window these numbers are the rows of a
+// matrix, not copied: rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
 //
 // y: the product of that matrix and row r of all filters, summed over r.
 // dw: row r is the product of that matrix, transposed, and a line of dy. There is a share of the images for each thread, and the

@@ -15,7 +15,7 @@
 
 enum { KB = 64, CB = 16, UNIT = 4 };
 enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 8 << 20 };  // of packed units; the L2 cache has 1 MB
-// From these sums on, going over all of them once a group costs more than reading larger groups from beyond the L2 cache.
+// From these sums on, going over all of them once per group costs more than reading larger groups from beyond the L2 cache.
 enum { LARGE_SUMS = 4 << 20, LARGE_GROUP = 2 << 20 };
 enum { BAND_PIXELS = 256 };  // pixels that a tile reads before the next tile starts
 enum { AHEAD = 4096 };  // prefetch distance of packing in bytes; without prefetching it takes three times as long

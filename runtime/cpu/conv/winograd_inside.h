@@ -6,7 +6,7 @@
 //   g: 3 x 3 filter                U = G g G'     rows of G:   g0, (g0 + g1 + g2)/2, (g0 - g1 + g2)/2, g2
 //   y: 2 x 2 outputs               y = A' M A     rows of A':  m0 + m1 + m2, m1 - m2 + m3    with M = U V at 16 positions
 //
-// A tile has the positions of its rows times those of its columns. A position whose inputs all lie outside the image is zero,
+// A tile has as many positions as its rows times its columns. A position whose inputs all lie outside the image is zero,
 // and at an odd edge the last one is not needed; such positions are not computed.
 #pragma once
 

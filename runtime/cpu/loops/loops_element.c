@@ -107,7 +107,7 @@ void LOOPS_NAME(exp_shifted)(float *x, int64_t n, float shift)
     for (int64_t i = 0; i < n; i++) x[i] = element_exp(x[i] - shift);
 }
 
-// The sum of a block, a multiple of LANE_GROUP, whose LANE_GROUP parts are added in f32, whatever the instruction set.
+// The sum of a block, a multiple of LANE_GROUP, whose LANE_GROUP parts are added in f32 with every instruction set.
 enum { SUM_BLOCK = 256 };
 ALWAYS double block_sum(const float *x, int64_t n)
 {

@@ -6,7 +6,7 @@
 //   d: 6 x 6 inputs of a tile     V = B' d B     g: 3 x 3 filter    U = G g G'     M = sum over c of U V at 36 positions
 //   y: 4 x 4 outputs              y = A' M A     and for the gradient of g: S = sum of (A dy A') V, dg = G' S G
 //
-// Each is a pass over columns, then over rows, of a vector of channels at a time; what is between them stays in the L1 cache.
+// Each is a pass over columns, then over rows, of a vector of channels at a time; values between the passes stay in the L1 cache.
 #include "runtime/cpu/loops/loops_inside.h"
 
 #define A_ 0.70710678118654752f   // a, a^3, b, b^3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// By vectors, scores of two queries and 128 keys are 16 sums in registers; by tiles, those of all queries are computed at once.
-// They pass through the first cache to the exponentials and become pairs there: 2 KB backward, eight rows forward. No block of
-// f32 scores goes to the second cache. 128 keys are also what 16 draws of the mask serve.
+// By vectors, scores of two queries and 128 keys are 16 sums in registers; by tiles, the scores of all queries are computed at
+// once. They pass through the first cache to the exponentials and become pairs there: 2 KB backward, eight rows forward. No block
+// of f32 scores goes to the second cache. 128 keys are also what 16 draws of the mask serve.
 //
-// Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, beside the products. Zen 5
+// Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, without the products. Zen 5
 // starts two to four of them a cycle.
 #include "runtime/cpu/product/pairs_inside.h"
 #include "runtime/cpu/tiles/tiles.h"
@@ -105,7 +105,7 @@ static void fill_round_keys(const int32_t *key, uint64_t k[2 * ROUNDS])
 
 static inline uint64_t high_word(uint64_t x) { return x >> LOW_WORD; }
 
-// For the PAIRS_KEYS keys of `row` from `first` on: bit i of kept[w] is key 32 w + i. The rounds are those of rng_philox(). Even
+// For the PAIRS_KEYS keys of `row` from `first` on: bit i of kept[w] is key 32 w + i. The rounds equal rng_philox()'s. Even
 // and odd draws have vectors of their own, a draw in the low half of 64 bits: the multiplication reads nothing else, so that no
 // lane is ever moved. In the first three rounds, words that are the same for all draws are scalars.
 static inline AVX512 ALWAYS void keep_keys(const struct attention_mask *m, const uint64_t k[2 * ROUNDS], uint32_t row,
@@ -194,7 +194,7 @@ static AVX512 void raise_keys(float scale, int64_t n, int64_t seen, const float 
 
 static AVX512 float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_mm512_loadu_ps(sum)); }
 
-// By vectors, all queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache. Each
+// By vectors, all queries meet 128 keys before the next keys come: 128 keys of 64 channels are a third of the first cache. Each
 // pass goes over all rows, so that no row waits for the maximum, the draws or the sum of the row before.
 void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposes 16 x 16 elements of 4 bytes in registers: filters and their gradients change between rows of channels and rows of
-// filters once a step, which one by one costs as much as a third of a small convolution (docs/performance.md).
+// filters once per step, which one by one costs as much as a third of a small convolution (docs/performance.md).
 #pragma once
 
 #if defined __x86_64__

@@ -13,7 +13,7 @@
 enum { IMAGES = 32, LEAST_IMAGES = 12, TAPS = 3 };  // TAPS: side by side
 enum { AHEAD = 4 };  // pixels that are fetched before they are read
 enum { GROUP_BYTES = 1280 << 10, GROUP_LIMIT = 16 << 20 };  // the L2 cache has 2 MB
-// From these sums on, going over all of them once a group costs more than reading larger groups from beyond the L2 cache.
+// From these sums on, going over all of them once per group costs more than reading larger groups from beyond the L2 cache.
 enum { LARGE_SUMS = 1 << 20, LARGE_GROUP = 2600 << 10 };
 
 struct wgrad {

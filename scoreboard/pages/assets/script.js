@@ -88,7 +88,7 @@
             : count < 2 ? "1 selected; select one to three more" : count > 4 ? count + " selected; at most four can be compared" : count + " selected";
         form.querySelector(".compare button").disabled = count === 1 || count > 4;
     });
-    // A form says only what is asked: empty fields stay out of the address.
+    // Empty fields of a form stay out of the address.
     document.addEventListener("submit", (event) => {
         for (const field of event.target.querySelectorAll("input, select")) {
             if (field.name && !field.value) field.disabled = true;

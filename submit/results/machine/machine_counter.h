@@ -13,7 +13,7 @@ typedef bool machine_counter_read(void *context, int64_t *uj);
 
 // NULL if no thread can be started. `context` must live until machine_counter_stop.
 struct machine_counter *machine_counter_start(machine_counter_read *, void *context);
-// Energy since the first reading. `now`: waits for the first reading if necessary, and reads again; otherwise it is that of the
-// last reading. False if it is not known. NULL is fine.
+// Energy since the first reading. `now`: waits for the first reading if necessary, and reads again; otherwise it is the energy of
+// the last reading. False if it is not known. NULL is fine.
 bool machine_counter_uj(struct machine_counter *, bool now, int64_t *since_start);
 void machine_counter_stop(struct machine_counter *);  // NULL is fine

@@ -5,8 +5,8 @@
 // vocabulary, each sequence with a BPE_EOS at the end, padded with BPE_PAD. S and T are the limits of the batch's bucket.
 // s->is.length is T; in a decoding the most words of an answer of this bucket, its end included.
 //
-// A decoding has B samples with `beam` hypotheses each, N = B x beam; those of a sample are adjacent. Hypotheses grow together,
-// from BPE_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
+// A decoding has B samples with `beam` hypotheses each, N = B x beam; a sample's hypotheses are adjacent. Hypotheses grow
+// together, from BPE_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
 #pragma once
 
 #include "data/text/bpe.h"

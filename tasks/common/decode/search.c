@@ -6,7 +6,7 @@
 
 #include "tasks/common/step/drive.h"
 
-// Scores: of what is never chosen; of hypotheses that do not exist at the start; above every one of the latter.
+// Scores: of candidates that are never chosen; of hypotheses that do not exist at the start; above every one of the latter.
 #define NEVER -1e30f
 #define ABSENT -1e9f
 #define PRESENT -1e8f
@@ -112,7 +112,7 @@ struct word {
     int candidate;       // f32[N,each]: scores with one word more
     int index;           // i32[N,each]: these words
     int end;             // f32[N]: scores with the end
-    int kept, chosen;    // f32[B,K], i32[B,K]: the candidates that go on, and their places among those of the sample
+    int kept, chosen;    // f32[B,K], i32[B,K]: the candidates that go on, and their indices among the sample's
     int invalid;         // f32[B,K]: not 0 where the end of a hypothesis does not count
 };
 

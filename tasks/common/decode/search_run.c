@@ -65,7 +65,7 @@ static int choose_rows(struct drive *d, const struct search *search, const struc
 // Words until all samples are done or the rest fits a smaller batch, which goes on and gives its answers back.
 static int search_words(struct drive *d, const struct search *search, int first)
 {
-    enum { EVERY = 4 };  // words between two reads, where reading waits for what is queued
+    enum { EVERY = 4 };  // words between two reads, where reading waits for queued work
     int64_t all = d->batch[FEED_TEST].count, fewer = drive_shrunk(all);
     struct going_samples go = {.count = all};
     for (int i = 1; go.count > fewer; i++) {

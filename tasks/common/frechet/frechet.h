@@ -3,7 +3,7 @@
 //     |m1 - m2|^2 + Tr(C1 + C2 - 2 (C1 C2)^(1/2)),
 // m the mean and C the covariance of a set, with n - 1. It falls with n, so n belongs to the number.
 //
-// (C1 C2)^(1/2) has the trace of (U C2 U^T)^(1/2), C1 = U^T U, whose eigenvalues are those of C1 C2. Cost: 2 n d^2 + 6 d^3
+// (C1 C2)^(1/2) has the trace of (U C2 U^T)^(1/2), C1 = U^T U, whose eigenvalues equal those of C1 C2. Cost: 2 n d^2 + 6 d^3
 // operations.
 #pragma once
 

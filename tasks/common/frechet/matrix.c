@@ -135,7 +135,7 @@ static void swap_columns(struct factoring *f, int64_t i, int64_t j)
     f->left[i] = f->left[j], f->left[j] = left;
 }
 
-// Finds rows begin..end and returns how many there are: fewer if what is left is rounding.
+// Finds rows begin..end and returns how many there are: fewer if the rest is rounding.
 static int64_t factor_rows(struct factoring *f, int64_t begin, int64_t end)
 {
     const int64_t n = f->n;
@@ -172,7 +172,7 @@ static int factor_all(struct factoring *f, int64_t *rank)
     return 0;
 }
 
-// Zeros for what is no row, and the columns where they were.
+// Zeros for missing rows, and the columns where they were.
 static void restore_columns(struct factoring *f, int64_t rank)
 {
     const int64_t n = f->n;

@@ -5,7 +5,7 @@
 
 #include "runtime/common/base/error.h"
 
-// c[m,n] += scale * a[k,m]^T b[k,n]. A step is the distance of two rows. `upper`: c is square, and only what is on and above its
+// c[m,n] += scale * a[k,m]^T b[k,n]. A step is the distance of two rows. `upper`: c is square, and only numbers on and above its
 // diagonal counts; the rest may be written, too.
 struct matrix_product {
     const double *a, *b;
@@ -21,9 +21,9 @@ int matrix_add_product(const struct matrix_product *) MUST_CHECK;  // fails only
 int matrix_factor(double *a, int64_t n) MUST_CHECK;
 
 // The eigenvalues of a symmetric a[n,n], in any order, to about 1e-15 of the largest one. Destroys a, of which all is read.
-// Cost: 4/3 n^3 multiplications in n passes over what is left of a: 3 s for n = 2048 on two cores.
+// Cost: 4/3 n^3 multiplications in n passes over the rest of a: 3 s for n = 2048 on two cores.
 int matrix_eigenvalues(double *a, int64_t n, double *value) MUST_CHECK;
 
-void matrix_mirror(double *a, int64_t n);  // copies what is above the diagonal to below it
+void matrix_mirror(double *a, int64_t n);  // copies the numbers above the diagonal to below it
 double *matrix_new(int64_t rows, int64_t columns);  // zeros; free() ends it. NULL: there is no memory (matrix_no_memory)
 int matrix_no_memory(int64_t rows, int64_t columns) MUST_CHECK;

@@ -29,7 +29,7 @@ static bool takes(struct head *h, char c)
 
 static int refuse_head(const struct head *h, const char *why)
 {
-    return fail(ERR_INPUT, "%s: its head is not that of an array: %s", h->name, why);
+    return fail(ERR_INPUT, "%s: its head is not an array's: %s", h->name, why);
 }
 
 // A text in quotes, at most 31 bytes.

@@ -12,7 +12,7 @@ enum { PART_ROTARY = 1 };    // of a model that has such layers
 struct net_modern_keys {
     double base;   // of the rotary positions
     int between;   // enum net_between - 1
-    double beta2;  // of what AdamW updates beside Muon
+    double beta2;  // of the parameters that AdamW updates next to Muon
 };
 extern const char *const net_modern_between[];  // ends with NULL
 // Rows of a recipe_table.keys for the member `keys` of the task's struct `type`.
@@ -22,7 +22,7 @@ extern const char *const net_modern_between[];  // ends with NULL
     {"model.rotary", NULL, KEY_NUMBER, RECIPE_OWN(type, keys.base), 1, 1e9, NULL, "10000",                              \
      .about = "base of the wave lengths of positions, in tokens", .part = PART_ROTARY},                                 \
     {"optimiser.muon.beta2", NULL, KEY_NUMBER, RECIPE_OWN(type, keys.beta2), 0, 0.99999, NULL, "0.95",                  \
-     .about = "decay of the second moment of what AdamW updates beside Muon; optimiser.momentum is that of the first",  \
+     .about = "decay of the second moment of parameters that AdamW updates next to Muon; optimiser.momentum: of the first",  \
      .rules = FOR_MUON}
 // Fails if heads cannot share the width, or rotary positions not a head.
 int net_modern_check(const char *where, const struct recipe *, int64_t width, int64_t heads) MUST_CHECK;

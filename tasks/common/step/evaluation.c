@@ -61,7 +61,7 @@ static bool shrinks(const struct setting *c)
     return false;
 }
 
-// Programs for the full batches of each bucket and for the short batch at its end, also those of other processes, because this
+// Programs for the full batches of each bucket and for the short batch at its end, also of other processes, because this
 // process judges their outputs, too. Then those for the batches that these shrink to.
 int evaluation_build(struct evaluation *e)
 {

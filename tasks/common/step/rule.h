@@ -9,10 +9,10 @@
 struct rule rule_of_filters(const struct setting *, const char *name, uint32_t roles);
 // Updated like the head and the biases (recipe_other_rule) with the learning rate `rate`.
 struct rule rule_of_others(const struct setting *, const char *name, uint32_t roles, double rate);
-// The same, but AdamW beside Muon (Jordan et al. 2024), where other tasks have SGD. The decays of its moments are
+// The same, but AdamW next to Muon (Jordan et al. 2024), where other tasks have SGD. The decays of its moments are
 // optimiser.momentum and beta2.
 struct rule rule_beside_muon(const struct setting *, const char *name, uint32_t roles, double rate, double beta2);
-// For matrices of few shapes: those of one shape are one batch, and where the training is in bf16, so are Muon's products, as in
+// For matrices of few shapes: all of one shape are one batch, and where the training is in bf16, so are Muon's products, as in
 // the published one (docs/language.md). f16 would lose small numbers.
 void rule_in_batches(const struct setting *, struct rule *);
 // The decay that optimiser.weight_decay means for a learning rate. An update multiplies the decay by that rate, so it is divided

@@ -157,7 +157,7 @@ struct judge {
     // Draws the answer to a stored test sample, where setting->shows: as an SVG file how it was found, or as a PNG the picture
     // (ASKS_PICTURE) with it. NULL: nothing can be seen.
     int (*draw)(void *state, int64_t sample, struct text *file);
-    bool keeps;  // `draw` shows what the network makes, of sample 0: a training keeps that of each evaluation (train_pictures.c)
+    bool keeps;  // `draw` shows what the network makes, of sample 0: a training keeps each evaluation's (train_pictures.c)
     // Adds what a report shows of the answers so far: charts, tables, the best and the worst sample. NULL: nothing.
     int (*exhibit)(void *state, struct exhibit *);
     // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,
@@ -205,8 +205,8 @@ struct task {
     // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
     // view afterwards. The record counts and digests the stored samples. May be NULL.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
-    // Adds what people should know about the samples (of the view, if there is one) before a training, in sentences: what is
-    // learned, what is left out. May be NULL.
+    // Adds what people should know about the samples (of the view, if there is one) before a training, in sentences: what it
+    // learns, what it leaves out. May be NULL.
     void (*note)(const struct setting *, const struct dataset *, struct text *);
     // SHA-256 of the scored samples, where the view makes them of the stored ones: of published data it must be the contest's
     // "scored_set". NULL: the stored ones are scored.

@@ -356,7 +356,7 @@ static int check_slots(const struct state *s, const struct trainer *t)
     return rc;
 }
 
-// What no state has begins as in a new training; what is uploaded comes from elsewhere.
+// Slots that no state has begin as in a new training; uploaded slots come from elsewhere.
 static int begin_others(struct trainer *t, uint64_t seed)
 {
     const struct slot_store *store = t->session->store;

@@ -55,7 +55,7 @@ static int64_t batch_of(const struct trainer *t, int feed, int bucket)
     return feed == FEED_NONE ? t->choice.recipe.batch / t->cuts : t->supply[feed].choice.order.batch[bucket];
 }
 
-// A place in a step's row of of_step: what is the same in every step.
+// An index into a step's row of of_step: axes that are the same in every step.
 struct row_place {
     int64_t at;
     int of, feed;
@@ -78,7 +78,7 @@ static struct row_place place_at(const struct trainer *t, int bucket, int number
     return p;
 }
 
-// True if a batch of this bucket can come in a step: any bucket if they go by length, else that of the epoch. The epoch of a step
+// True if a batch of this bucket can come in a step: any bucket if they go by length, else the epoch's. The epoch of a step
 // is known only where each step takes one batch.
 static bool place_comes(const struct trainer *t, const struct row_place *p, int64_t step)
 {

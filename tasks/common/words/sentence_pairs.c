@@ -93,7 +93,7 @@ enum { SHORT_IN = 10, WALK_SHIFT = 22, SHUFFLE = INT32_MAX };  // a walk makes a
 struct walking {
     const struct sentence_text *text;
     struct drawing draw;
-    int64_t article, room, goal;  // room: of both texts of a sample, in pieces; goal: what those of this article aim at
+    int64_t article, room, goal;  // room, goal: pieces that both texts of a sample may have, and that they aim at
     struct sentence_list *list;
 };
 

@@ -37,7 +37,7 @@ struct sentence_list {
     struct sentence_pair *pair;
     int64_t count, room;
 };
-// Adds the samples of a walk through all articles, in a drawn order. `walk` numbers those of one epoch.
+// Adds the samples of a walk through all articles, in a drawn order. `walk` numbers the walks of one epoch.
 void sentence_pairs_add(const struct sentence_text *, const struct sentence_draws *, uint32_t walk, int64_t length,
                         struct sentence_list *);
 void sentence_pairs_shuffle(const struct sentence_draws *, struct sentence_list *);

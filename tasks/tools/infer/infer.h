@@ -44,7 +44,7 @@ struct infer_options {
     struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
     struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
     struct exhibit *exhibit;  // receives what the judge shows of the answers, in a test of one at a time; NULL: not wanted
-    // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
+    // Called between requests or batches, at most once per second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;
     const char *trial;        // names a short measurement of infer_tune for people; NULL: the final measurement

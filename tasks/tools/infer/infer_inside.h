@@ -26,7 +26,7 @@ struct serving {
 };
 
 struct latency_times infer_summarise(int64_t *ns, int64_t n);
-void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // calls options.progress at most once a second
+void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // calls options.progress at most once per second
 bool infer_late(const struct serving *, double share);  // this share of options.limit_ns is over
 
 bool infer_singles(const struct infer_options *);  // requests are served one at a time

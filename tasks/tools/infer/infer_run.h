@@ -7,7 +7,7 @@
 #include "submit/results/record.h"
 #include "tasks/common/step/task.h"
 
-// Each is a failure with a sentence if the files are not those of the run.
+// Each is a failure with a sentence if the files are not the run's.
 int infer_run_files(const struct task_files *, const json_t *record, int64_t run) MUST_CHECK;  // that it was trained with
 int infer_run_weights(const char *path, const json_t *record, int64_t run) MUST_CHECK;         // that it ended with
 // The data set of its task that it was trained on; NULL: the task's first.

@@ -4,7 +4,8 @@
 
 #include "submit/results/record.h"
 
-// record_find, which takes the newest of several runs of one name, as those of a group are; then it says so on standard error.
+// record_find, which takes the newest of several runs of one name, as the runs of a group have; then it says so on standard
+// error.
 int cmd_chain_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 // Calls `tell` for each run, or for the run with that id (0: all); `broken` is its first fault, or NULL. Returns the number of
 // broken runs or an error.

@@ -205,8 +205,8 @@ TEST(wrong_wav_files_are_named)
     memcpy(file, "\x1b[2\xff", 4);
     assert_fails(decode(&sound), ERR_INPUT, "it is a WAV file of the form ?[2?; only RIFF is read");
     put_wav(&(struct wav){1, 1, 16, "abcd", 4, .list = false});
-    file[24] = (char)0x9f, file[25] = 0x0f; // 3,999 samples a second
-    assert_fails(decode(&sound), ERR_INPUT, "it has 3999 samples a second; 4000 to 384000 are read");
+    file[24] = (char)0x9f, file[25] = 0x0f; // 3,999 samples per second
+    assert_fails(decode(&sound), ERR_INPUT, "it has 3999 samples per second; 4000 to 384000 are read");
     put_wav(&(struct wav){1, 1, 16, "abcd", 4, .list = false});
     memcpy(file + 12, "none", 4);
     assert_fails(decode(&sound), ERR_INPUT, "its data chunk comes before any fmt chunk");

@@ -166,7 +166,7 @@ TEST_WITH(wrong_sounds_of_a_folder_are_named, set_up, leave)
     char *rate = strstr(bytes, "-i 16000");
     memcpy(rate, "-i 08000", 8);
     put(A, bytes, count);
-    assert_fails(dataset_open("an4", in("."), &ds), ERR_INPUT, "a-f1.sph: it has 8000 samples a second; utterances have 16000");
+    assert_fails(dataset_open("an4", in("."), &ds), ERR_INPUT, "a-f1.sph: it has 8000 samples per second; utterances have 16000");
     memcpy(rate, "-i 16000", 8);
     memcpy(strstr(bytes, "sample_count -i ") + 16, "00319", 5);
     put(A, bytes, count);

@@ -31,7 +31,7 @@ TEST_WITH(commitments_are_whole, setup, leave)
     json_decref(found);
     rows[1] = row_of(2, DIGEST_C);
     assert_int_equal(commitments_add(r, rows, 2), 0);
-    assert_int_equal(commitments_add(r, rows, 1), ERR_DATABASE);  // once a run and competition
+    assert_int_equal(commitments_add(r, rows, 1), ERR_DATABASE);  // once per run and competition
     assert_int_equal(commitments_read(r, DIGEST_C, &found), 0);
     assert_int_equal(json_array_size(found), 2);
     assert_string_equal(record_text(json_array_get(found, 1), "statement"), DIGEST_B);

@@ -314,7 +314,7 @@ TEST(wrong_arrays_are_named)
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (1, 1)}", "x has numbers of type \">f4\""},
         {"{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1)}", "x has numbers of type \"<i8\"; \"<f4\" (f32) or"},
         {"{'descr': '<f4', 'shape': (1, 1), }", "x: its head does not have \"fortran_order\""},
-        {"{'descr': '<f4', 'descr': '<f4'}", "x: its head is not that of an array: it has a key twice"},
+        {"{'descr': '<f4', 'descr': '<f4'}", "x: its head is not an array's: it has a key twice"},
         {"{'type': '<f4'}", "it has another key"},
         {"{'descr' '<f4'}", "a colon was expected"},
         {"{'descr': '<f4' 'shape': (1, 1)}", "a comma was expected"},

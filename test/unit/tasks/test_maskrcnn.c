@@ -193,7 +193,7 @@ TEST(test_losses)
     }
 }
 
-// ---- a training step beside torchvision's: test/bench/torch_maskrcnn.py printed these
+// ---- a training step next to torchvision's: test/bench/torch_maskrcnn.py printed these
 
 static const double LOSSES[MASKRCNN_LOSSES] = {0.567892015, 0.00802502712, 1.04626276, 0.340686252, 0.705973724};
 static const struct golden GRADIENT[] = {

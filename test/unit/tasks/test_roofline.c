@@ -205,7 +205,7 @@ TEST(test_forecast)
     near(c.flops, flops + 2 * c.evaluation_flops);
     assert_true(c.evaluation_flops >= 150 * trainer_forward_flops(t));
 
-    // A host that makes one sample a second: a batch takes 100 seconds, the test split 150.
+    // A host that makes one sample per second: a batch takes 100 seconds, the test split 150.
     near(forecast_appetite(&c), 100 / fmin(fmin(c.variant[0].seconds, c.variant[1].seconds), c.variant[2].seconds));
     forecast_feed(&c, 1e12, 150);
     near(c.seconds, training + 2 * c.evaluation_seconds);
