@@ -195,6 +195,11 @@ budget() {
     done
 }
 
+# A file's name says one thing in the whole tree; the second of a name is the breach.
+names() {
+    code | awk -F/ 'seen[$NF]++ { print $0 ":1: names: another folder has a file of this name" }'
+}
+
 width() {
     code | xargs -r awk 'length > 130 { print FILENAME ":" FNR ": width: more than 130 columns" }'
 }
@@ -234,7 +239,7 @@ quotes() {
     library | forbid quotes '"[^"]*`dawn[ -]' 'messages quote a command with "", not with backticks'
 }
 
-RULES='layering circles licence size budget width marks places printing leaving pool clocks quotes'
+RULES='layering circles licence size budget names width marks places printing leaving pool clocks quotes'
 
 check() { # FOLDER: prints the breaches, fails when there are any
     local found
@@ -305,6 +310,7 @@ self_test() {
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
     most=${BUDGETS#data }
     expect budget data/a.json "$(printf '1\\n%.0s' $(seq $((${most%% *} + 1))))"
+    expect names runtime/a.c "$c" data/a.c "$c"
     expect width data/a.c "$c// $(printf 'a%.0s' $(seq 128))\n"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"
@@ -325,14 +331,14 @@ self_test() {
     printf '%b' "$c#include \"runtime/common/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/common/base/error.c"
     printf '%b' "$c#include \"runtime/common/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
     printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
-    printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
+    printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/e.c"
     mkdir -p "$tree/scoreboard/pages"
-    printf '%b' "$c#include \"scoreboard/pages/a_inside.h\"\n#include \"scoreboard/http/server.h\"\n" >"$tree/scoreboard/pages/a.c"
+    printf '%b' "$c#include \"scoreboard/pages/f_inside.h\"\n#include \"scoreboard/http/server.h\"\n" >"$tree/scoreboard/pages/f.c"
     # A table, a member and a static function that is called like another file's global one make no circle.
     printf '%b' "$c""int c_one(void)\n{\n    return list[0].d_one() + d_two();\n}\nint (*a[])(void) = {d_one};\n" >"$tree/data/c.c"
     printf '%b' "$c""static int c_one(void)\n{\n    return 1;\n}\nint d_one(void)\n{\n    return c_one();\n}\nint d_two(void)\n{\n}\n" \
         >"$tree/data/d.c"
-    printf '%b' "$c""mkdtemp(\"/tmp/dawn-XXXX""XX\"); exit(0); printf(\"a\");\n" >"$tree/test/unit/a.c"
+    printf '%b' "$c""mkdtemp(\"/tmp/dawn-XXXX""XX\"); exit(0); printf(\"a\");\n" >"$tree/test/unit/g.c"
     "$self" "$tree" >"$work/said" || { echo "lint self-test: a clean tree fails:"; cat "$work/said"; bad=1; }
     [ "$bad" -eq 0 ] && echo "$proved breaches noticed, a clean tree passed"
     return "$bad"

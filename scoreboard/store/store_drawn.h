@@ -4,7 +4,7 @@
 #pragma once
 
 #include "scoreboard/store/problem.h"
-#include "submit/log/draw.h"
+#include "submit/log/log_draw.h"
 
 struct arena;
 struct store;

@@ -3,7 +3,7 @@
 // in utterances.h, the network in deepspeech.h, the score in speech_judge.h.
 #include "tasks/speech/speech.h"
 
-#include "data/read/speech/speech.h"
+#include "data/read/speech/speech_ask.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/common/step/step.h"
 #include "tasks/speech/deepspeech.h"

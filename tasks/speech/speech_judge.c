@@ -4,7 +4,7 @@
 #include "data/audio/letters.h"
 #include "data/audio/spectrum.h"
 #include "data/kind.h"
-#include "data/read/speech/speech.h"
+#include "data/read/speech/speech_ask.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/draw/html.h"

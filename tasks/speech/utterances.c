@@ -7,7 +7,7 @@
 #include "data/audio/letters.h"
 #include "data/audio/spectra.h"
 #include "data/audio/spectrum.h"
-#include "data/read/speech/speech.h"
+#include "data/read/speech/speech_ask.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/sort.h"
 #include "runtime/common/base/text.h"

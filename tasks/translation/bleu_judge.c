@@ -4,7 +4,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/draw/html.h"
 #include "tasks/common/decode/attention_map.h"
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_graph.h"
 #include "tasks/common/words/bleu.h"
 #include "tasks/common/words/detokenize.h"
 #include "tasks/translation/pairs.h"
@@ -21,7 +21,7 @@ struct scoring {
 
 enum { EXHIBITED = 8 };  // sentences in a report
 
-// Metrics: BLEU of the answers, and of the greedy search's answers. Outputs: of one or two searches (search.h).
+// Metrics: BLEU of the answers, and of the greedy search's answers. Outputs: of one or two searches (search_graph.h).
 enum { SCORE_ANSWERS, SCORE_GREEDY };
 
 struct judging {

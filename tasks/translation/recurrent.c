@@ -8,7 +8,7 @@
 #include "tasks/translation/translation.h"
 
 struct recurrent {
-    struct decoder decoder;
+    struct decoding decoder;
     const char *first, *attention;  // names of the first layer of the decoder, and of the attention
     bool bidirectional;  // the first layer of the encoder
     bool normalised;     // attention
@@ -49,7 +49,7 @@ static struct lstm_states *states_new(struct writing *w)
 static int embed(struct writing *w, int index)
 {
     struct graph *g = w->net.g;
-    struct net_table table = {decoder_symbols(w->net.step->setting), w->width, 0, {INIT_UNIFORM, RANGE}};
+    struct net_table table = {decoding_symbols(w->net.step->setting), w->width, 0, {INIT_UNIFORM, RANGE}};
     graph_scope(g, "embedding");
     return g_cast(g, net_embedding(&w->net, "encoder.embedder.weight", index, &table), w->net.step->setting->dtype);
 }
@@ -125,7 +125,7 @@ static int recurrent_states(struct step *s, int source, int lengths, int input)
 static int recurrent_logits(struct step *s, int states)
 {
     struct writing w = writing_of(s);
-    return linear(&w, "decoder.classifier.classifier", states, decoder_symbols(s->setting));
+    return linear(&w, "decoder.classifier.classifier", states, decoding_symbols(s->setting));
 }
 
 // ---- decoding
@@ -134,7 +134,7 @@ enum { MEMORY, KEYS, MEMORIES };
 static int recurrent_memory(struct step *s, int number)
 {
     static const char *const names[] = {"source.memory", "source.keys"};
-    struct shape shape = SHAPE(s->is.batch, decoder_source(s), translation_keys(s->setting->recipe)->width);
+    struct shape shape = SHAPE(s->is.batch, decoding_source(s), translation_keys(s->setting->recipe)->width);
     return number < MEMORIES ? step_slot(s, names[number], shape, s->setting->dtype) : NONE;
 }
 
@@ -178,7 +178,7 @@ static int recurrent_next(struct step *s, const struct decoder_place *p)
     struct graph *g = s->g;
     int64_t hypotheses = s->is.batch * p->beam;
     int weights = NONE;
-    struct net_additive_source read = {recurrent_memory(s, MEMORY), recurrent_memory(s, KEYS), decoder_lengths(s)};
+    struct net_additive_source read = {recurrent_memory(s, MEMORY), recurrent_memory(s, KEYS), decoding_lengths(s)};
     w.states = states_new(&w);
     for (int i = 0; i < w.layers; i++)
         w.states[i] = (struct lstm_states){recurrent_cache(s, hypotheses, 2 * i), recurrent_cache(s, hypotheses, 2 * i + 1)};
@@ -187,7 +187,7 @@ static int recurrent_next(struct step *s, const struct decoder_place *p)
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i), w.states[i].h);
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i + 1), w.states[i].c);
     }
-    step_keep(s, decoder_attention(s, p->beam), weights);
+    step_keep(s, decoding_attention(s, p->beam), weights);
     return g_reshape(g, x, SHAPE(hypotheses, w.width));
 }
 

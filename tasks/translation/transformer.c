@@ -34,7 +34,7 @@ static int symbols(struct writing *w)
 {
     int64_t width = w->keys->width;
     struct init init = {INIT_NORMAL, (float)(1 / sqrt((double)width))};
-    return graph_param(w->net.g, "embedding.weight", SHAPE(decoder_symbols(w->setting), width), init, ROLE_EMBEDDING);
+    return graph_param(w->net.g, "embedding.weight", SHAPE(decoding_symbols(w->setting), width), init, ROLE_EMBEDDING);
 }
 
 // Symbols [..] and their positions: rows `at` of the table, or its first rows.
@@ -91,7 +91,7 @@ static int transformer_memory(struct step *s, int number)
 {
     const struct translation_keys *k = translation_keys(s->setting->recipe);
     char *name = arena_text(&s->g->arena, "source.%d", number);
-    struct shape shape = SHAPE(s->is.batch, decoder_source(s), 2 * k->width);
+    struct shape shape = SHAPE(s->is.batch, decoding_source(s), 2 * k->width);
     return number < k->layers ? step_slot(s, name, shape, s->setting->dtype) : NONE;
 }
 
@@ -117,14 +117,14 @@ static int transformer_next(struct step *s, const struct decoder_place *p)
     int64_t hypotheses = s->is.batch * p->beam, width = w.keys->width;
     int x = g_reshape(g, embed(&w, p->token, p->at), SHAPE(hypotheses, 1, width)), seen = NONE;
     struct net_decoding d = {.at = p->at, .count = p->count};
-    w.layer.decoder = true, w.layer.decoding = &d, w.layer.source_lengths = decoder_lengths(s);
+    w.layer.decoder = true, w.layer.decoding = &d, w.layer.source_lengths = decoding_lengths(s);
     for (int i = 0; i < w.keys->layers && !g->error; i++) {
         d.cache = transformer_cache(s, hypotheses, i);
         w.layer.source = transformer_memory(s, i);
         w.layer.seen = p->seen && i == w.keys->layers - 1 ? &seen : NULL;
         x = net_transformer_layer(&w.net, arena_text(&g->arena, "decoder.layers.%d", i), x, &w.layer);
     }
-    if (seen != NONE) step_keep(s, decoder_attention(s, p->beam), seen);
+    if (seen != NONE) step_keep(s, decoding_attention(s, p->beam), seen);
     if (w.keys->norm) x = g_layer_norm(g, "decoder.norm", x, NORM_EPS);
     return g_reshape(g, x, SHAPE(hypotheses, width));
 }
@@ -148,6 +148,6 @@ int transformer_begin(const struct setting *c, struct session *session, struct d
     return rc;
 }
 
-const struct decoder transformer_decoder = {.states = transformer_states, .encode = transformer_encode,
+const struct decoding transformer_decoder = {.states = transformer_states, .encode = transformer_encode,
                                                   .next = transformer_next, .logits = transformer_logits,
                                                   .memory = transformer_memory, .cache = transformer_cache};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translation of one language to another, scored by BLEU. In this order: the batch, the training step, decoding, the update
-// rules, the models, the tasks. Samples are in pairs.h, networks behind decoder.h, whose search is shared.
+// rules, the models, the tasks. Samples are in pairs.h, networks behind decoding.h, whose search is shared.
 #include "tasks/translation/translation.h"
 
 #include "tasks/common/step/drive.h"
@@ -57,7 +57,7 @@ static void mark_symbols(struct step *s)
 static void train_batch(struct step *s)
 {
     struct graph *g = s->g;
-    const struct decoder *t = decoder_of(s->setting);
+    const struct decoding *t = decoding_of(s->setting);
     int64_t batch = s->is.batch, length = s->is.length;
     int target = step_input(s, "target"), input[] = {constant(s, "begin", SHAPE(batch, 1), I32, BPE_BOS), NONE};
     mark_symbols(s);

@@ -3,7 +3,7 @@
 // and judges. Of the networks docs/decisions/translation-networks.md says what was chosen and why.
 #pragma once
 
-#include "tasks/common/decode/decoder.h"
+#include "tasks/common/decode/decoding.h"
 #include "tasks/common/step/task.h"
 
 extern const struct task task_multi30k, task_wmt17_transformer, task_wmt16_gnmt;
@@ -12,7 +12,7 @@ extern const struct model translation_models[];  // ends with name NULL
 
 struct recurrent;  // begins with its decoder
 extern const struct recurrent recurrent_gnmt, recurrent_seq2seq;
-extern const struct decoder transformer_decoder;
+extern const struct decoding transformer_decoder;
 int transformer_begin(const struct setting *, struct session *, struct dataset *view);
 
 extern const struct judge bleu_judge;        // words between blanks, in lower case: of tokenised text

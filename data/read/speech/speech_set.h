@@ -6,7 +6,7 @@
 #pragma once
 
 #include "data/kind.h"
-#include "data/read/speech/speech.h"
+#include "data/read/speech/speech_ask.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 

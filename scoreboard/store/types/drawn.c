@@ -43,7 +43,7 @@ static int draw_among(struct drawing *d, sqlite3_stmt *row, int64_t share, enum 
     int64_t *found = NULL;
     int count = 0, rc;
     while ((rc = sql_next(&d->store->sql, row)) > 0) {
-        if (!draw_has(d->hash, sql_text(row, 1), share)) continue;
+        if (!log_draw_has(d->hash, sql_text(row, 1), share)) continue;
         found = grow(found, (size_t)(count + 1) * sizeof *found);
         found[count++] = sql_column(row, 0);
     }
@@ -139,7 +139,7 @@ static bool read_hash(struct drawing *d)
 {
     json_t *receipt = json_loads(d->in->receipt, JSON_REJECT_DUPLICATES, NULL);
     const char *signature = canonical_text(receipt, "log.signature");
-    draw_hash(signature, d->hash);
+    log_draw_hash(signature, d->hash);
     const bool has = *signature != 0;
     json_decref(receipt);
     return has;

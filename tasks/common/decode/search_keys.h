@@ -3,7 +3,7 @@
 // OWN(field) is RECIPE_OWN with their type.
 #pragma once
 
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_graph.h"
 #include "tasks/common/recipe/recipe_keys.h"
 
 enum { SEARCH_EXTRA = 1024 };  // search.extra, at most

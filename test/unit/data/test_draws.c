@@ -153,7 +153,7 @@ static const struct place places[] = {
     {"data/read/voc/cells.c", "DRAWS(", 1, {CELLS, NO_USE}},
     {"data/read/voc/people.c", "DRAWS(", 1, {PEOPLE, NO_USE}},
     {"data/read/wiki/articles.c", "DRAWS(", 1, {ARTICLES, NO_USE}},
-    {"data/read/text/lines.c", "DRAWS(", 1, {LINES, NO_USE}},
+    {"data/read/text/drawn_lines.c", "DRAWS(", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cpu/loops/loops_element.c", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
@@ -247,7 +247,7 @@ TEST(constant_keys_differ)
         const char *file, *text;
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
-                {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
+                {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/drawn_lines.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
                 {"tasks/wgan/wgan_feed.c", "SCORED_SEED "},
                 {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},

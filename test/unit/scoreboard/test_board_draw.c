@@ -29,9 +29,9 @@ static bool draws(int64_t checkpoint, int64_t run, int64_t share)
 {
     char hash[DIGEST_HEX];
     json_t *receipt = json_loads(stored_of(checkpoint).receipt, 0, NULL);
-    draw_hash(canonical_text(receipt, "log.signature"), hash);
+    log_draw_hash(canonical_text(receipt, "log.signature"), hash);
     json_decref(receipt);
-    return draw_has(hash, stored_of(run).digest, share);
+    return log_draw_has(hash, stored_of(run).digest, share);
 }
 
 // A run that is slower than all with lower numbers, and so no best one.

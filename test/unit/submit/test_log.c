@@ -4,7 +4,7 @@
 
 #include <sodium.h>
 
-#include "submit/log/draw.h"
+#include "submit/log/log_draw.h"
 #include "submit/log/proof.h"
 #include "submit/log/tile.h"
 #include "test/unit/test.h"
@@ -293,18 +293,18 @@ TEST(draws_by_a_hash)
     static const int64_t least[] = {63675, 518691, 839866, 338056};  // the highest shares that do not draw 0 to 3
     char hash[DIGEST_HEX], digest[DIGEST_HEX], other_hash[DIGEST_HEX];
     int drawn = 0, both = 0;
-    draw_hash("a signature", hash);
-    draw_hash("another one", other_hash);
+    log_draw_hash("a signature", hash);
+    log_draw_hash("another one", other_hash);
     assert_string_equal(hash, "804d0a048703df86f58c83c1a62fb2db84d001d9e819bb06bad4435f7f239fd1");
     for (int i = 0; i < 10000; i++) {
         snprintf(digest, sizeof digest, "%064x", (unsigned)i);
-        assert_false(draw_has(hash, digest, 0));
-        assert_true(draw_has(hash, digest, DRAW_WHOLE));
-        if (i < 4) assert_false(draw_has(hash, digest, least[i]));
-        if (i < 4) assert_true(draw_has(hash, digest, least[i] + 1));
-        const bool here = draw_has(hash, digest, DRAW_WHOLE / 10);
+        assert_false(log_draw_has(hash, digest, 0));
+        assert_true(log_draw_has(hash, digest, DRAW_WHOLE));
+        if (i < 4) assert_false(log_draw_has(hash, digest, least[i]));
+        if (i < 4) assert_true(log_draw_has(hash, digest, least[i] + 1));
+        const bool here = log_draw_has(hash, digest, DRAW_WHOLE / 10);
         drawn += here;
-        both += here && draw_has(other_hash, digest, DRAW_WHOLE / 10);
+        both += here && log_draw_has(other_hash, digest, DRAW_WHOLE / 10);
     }
     assert_true(drawn > 880 && drawn < 1120);  // 1000, four sigma of 30 on both sides
     assert_true(both > 60 && both < 140);      // 100 of sigma 10: the hash decides

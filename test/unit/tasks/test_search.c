@@ -6,7 +6,7 @@
 
 #include "runtime/fuse.h"
 #include "tasks/common/step/drive.h"
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_graph.h"
 
 const struct recipe_table *const recipe_tables[] = {NULL};
 
@@ -69,11 +69,11 @@ static int logits(struct step *s, int states)
     int look = g_gather(s->g, memory_of(s, 1), owner), by = g_slice(s->g, states, 1, 0, 1);
     union attr spread = {.move = {.axes = 1u << 1, .shape = SHAPE(all, S), .factor = 1}};
     int scaled = g_mul(s->g, look, graph_node(s->g, OP_BROADCAST, &by, 1, &spread, NULL));
-    step_keep(s, decoder_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
+    step_keep(s, decoding_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
     return g_linear(s->g, states, table(s->g, "U", V), NONE, F32);
 }
 
-static const struct decoder tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
+static const struct decoding tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
                                        .cache = cache_of};
 
 // ---- the same on the host, from the slots' values

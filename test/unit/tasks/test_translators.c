@@ -5,7 +5,7 @@
 #include "test/unit/tasks/fixture_network.h"
 
 #include "runtime/optim.h"
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_graph.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/translation.h"
@@ -82,7 +82,7 @@ static struct forced force(struct setup *o, struct graph *g, bool trains)
     g->trains = trains ? ANY : 0;
     for (int i = 0; i < 5; i++)
         in[i] = graph_state(g, names[i], shapes[i], I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
-    const struct decoder *t = decoder_of(&o->setting);
+    const struct decoding *t = decoding_of(&o->setting);
     struct forced f = {.logits = t->logits(&step, t->states(&step, in[0], in[1], in[2]))};
     int ones = graph_state(g, "ones", SHAPE(B, T), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
     int valid = graph_node(g, OP_MASK, (int[]){ones, NONE, in[4]}, 3, &(union attr){.mask = {.axis = 1}}, NULL);
@@ -199,16 +199,16 @@ static const struct search *searched;
 static int found_words;
 static void begin_words(struct step *s)
 {
-    step_keep(s, decoder_lengths(s), step_input(s, "source.length"));
-    decoder_of(s->setting)->encode(s, step_input(s, "source"), decoder_lengths(s), BEAM);
+    step_keep(s, decoding_lengths(s), step_input(s, "source.length"));
+    decoding_of(s->setting)->encode(s, step_input(s, "source"), decoding_lengths(s), BEAM);
 }
 static void next_word(struct step *s)
 {
-    const struct decoder *t = decoder_of(s->setting);
+    const struct decoding *t = decoding_of(s->setting);
     struct decoder_place p = {.token = step_slot(s, "token", SHAPE(ALL), I32), .at = step_slot(s, "at", SHAPE(1), I32),
                                  .count = step_slot(s, "count", SHAPE(ALL), I32), .beam = BEAM,
                               .seen = true};
-    step_keep(s, step_slot(s, "logits", SHAPE(ALL, decoder_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
+    step_keep(s, step_slot(s, "logits", SHAPE(ALL, decoding_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
 }
 enum { BEGIN, NEXT, SEARCH, PROGRAMS = SEARCH + 2 };
 static void search_next(struct step *s) { search_program(s, searched, s->number - SEARCH); }

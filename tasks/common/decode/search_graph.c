@@ -2,7 +2,7 @@
 // Everything is arithmetic on f32 tensors with a number per hypothesis or per candidate, so each device has it. Indices are exact
 // in f32 below 2^24. Candidates are the beam + 1 best words of each hypothesis, because one may be the end. A step passes three
 // times over the logits: the mask, the softmax's sum, the best words.
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_graph.h"
 
 #include "tasks/common/step/drive.h"
 
@@ -15,7 +15,7 @@ struct searching {
     struct step *s;
     struct graph *g;
     const struct search *search;
-    const struct decoder *decoder;
+    const struct decoding *decoder;
     int64_t samples, beam, all, words, symbols, each;  // all: hypotheses; each: candidates of one
     int token, at, score, history;                     // of the hypotheses: i32[N], i32[1], f32[N], i32[N,L]
     int coverage;                                      // f32[N,S], or NONE
@@ -32,10 +32,10 @@ static char *name_of(const struct searching *o, const char *what)
 
 static struct searching search_of(struct step *s, const struct search *search)
 {
-    struct searching o = {.s = s, .g = s->g, .search = search, .decoder = decoder_of(s->setting),
+    struct searching o = {.s = s, .g = s->g, .search = search, .decoder = decoding_of(s->setting),
                           .samples = s->is.batch, .beam = search->beam, .words = s->is.length,
-                          .symbols = decoder_symbols(s->setting), .coverage = NONE, .seen = NONE, .shown = NONE,
-                          .source = decoder_source(s), .length = decoder_lengths(s)};
+                          .symbols = decoding_symbols(s->setting), .coverage = NONE, .seen = NONE, .shown = NONE,
+                          .source = decoding_source(s), .length = decoding_lengths(s)};
     o.all = o.samples * o.beam;
     o.each = o.beam + 1 < o.symbols ? o.beam + 1 : o.symbols;
     o.token = step_slot(s, name_of(&o, "token"), SHAPE(o.all), I32);
@@ -172,7 +172,7 @@ static int normalise(const struct searching *o, const struct word *w)
     int by = g_map(g, MAP_POW, length, (float)o->search->alpha, 0);
     int score = map2(o, MAP_DIV, g_reshape(g, w->end, SHAPE(o->all, 1)), by);
     if (o->coverage == NONE || g->error) return g_reshape(g, score, SHAPE(o->samples, o->beam));
-    step_keep(o->s, o->coverage, g_add(g, o->coverage, decoder_attention(o->s, o->beam)));
+    step_keep(o->s, o->coverage, g_add(g, o->coverage, decoding_attention(o->s, o->beam)));
     int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, o->source)), NONE, o->length};
     int seen = graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = 1}}, NULL);
     int logs = g_reduce(g, g_map(g, MAP_LOG, g_map(g, MAP_CLAMP, seen, 1e-30f, 1), 0, 0), 1u << 2, false, F32);
@@ -184,7 +184,7 @@ static int normalise(const struct searching *o, const struct word *w)
 static void keep_seen(const struct searching *o, int from)
 {
     struct graph *g = o->g;
-    int now = decoder_attention(o->s, o->beam);
+    int now = decoding_attention(o->s, o->beam);
     g_append(g, o->seen, g_reshape(g, now, SHAPE(o->all, 1, o->source)), o->at);
     step_keep(o->s, o->shown, g_gather(g, g_concat(g, (int[]){o->shown, o->seen}, 2, 0), from));
 }
@@ -275,7 +275,7 @@ static void shrink_batch(struct step *s, const struct search *search)
     struct step fewer = *s;
     fewer.is.batch = drive_shrunk(s->is.batch);
     struct searching o = search_of(s, search), to = search_of(&fewer, search);
-    const struct decoder *t = o.decoder;
+    const struct decoding *t = o.decoder;
     int samples = rows_slot(s, &o, "samples", to.samples), hypotheses = rows_slot(s, &o, "hypotheses", to.all);
     const int from_sample[] = {o.length, o.best, o.answer, o.count, o.ended, o.shown};
     const int to_sample[] = {to.length, to.best, to.answer, to.count, to.ended, to.shown};

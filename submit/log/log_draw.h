@@ -9,6 +9,6 @@ enum { DRAW_WHOLE = 1000000, DRAW_AGAIN = 256 };  // a share of all; each such s
 
 // The hash that draws: SHA-256 of the checkpoint's signature, as the receipt of the checkpoint's last statement has it
 // (receipt.log.signature). Nobody but the board knows it before.
-void draw_hash(const char *checkpoint_signature, char hex[DIGEST_HEX]);
+void log_draw_hash(const char *checkpoint_signature, char hex[DIGEST_HEX]);
 // True if the checkpoint of that hash draws the run whose statement has that digest, at a share in millionths.
-bool draw_has(const char *hash, const char *digest, int64_t share_micro);
+bool log_draw_has(const char *hash, const char *digest, int64_t share_micro);

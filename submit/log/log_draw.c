@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: a run that is drawn at a share is drawn at every higher one. Cost: one SHA-256.
-#include "submit/log/draw.h"
+#include "submit/log/log_draw.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/common/base/text.h"
 
-void draw_hash(const char *checkpoint_signature, char hex[DIGEST_HEX])
+void log_draw_hash(const char *checkpoint_signature, char hex[DIGEST_HEX])
 {
     digest_bytes(checkpoint_signature, strlen(checkpoint_signature), hex);
 }
 
-bool draw_has(const char *hash, const char *digest, int64_t share_micro)
+bool log_draw_has(const char *hash, const char *digest, int64_t share_micro)
 {
     char hex[DIGEST_HEX], first[17];
     struct text words = {0};

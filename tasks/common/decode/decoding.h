@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between networks that write a sequence for another sequence, their training and their search (search.h).
+// The contract between networks that write a sequence for another sequence, their training and their search (search_graph.h).
 //
 // A batch has the fields "source" i32[B,S], "source.length" i32[B], "target" i32[B,T] and "target.length" i32[B]: ids of a joint
 // vocabulary, each sequence with a BPE_EOS at the end, padded with BPE_PAD. S and T are the limits of the batch's bucket.
@@ -18,18 +18,18 @@ struct decoder_place {
     int at;      // i32[1]: its position, from 0
     int count;   // i32[N]: at + 1 in each row
     int64_t beam;
-    bool seen;   // the attention of the word is read: decoder_attention
+    bool seen;   // the attention of the word is read: decoding_attention
 };
 
-struct decoder {
+struct decoding {
     // Teacher forcing: the decoder reads `input`, i32[B,T] with BPE_BOS first -> [B,T,C], before the output layer.
     int (*states)(struct step *, int source, int lengths, int input);
     // What `next` needs of the source, into slots; and the caches as they begin.
     void (*encode)(struct step *, int source, int lengths, int64_t beam);
-    // One word more for each hypothesis -> [N,C]. It reads decoder_lengths, what `encode` kept, and the caches, and leaves the
+    // One word more for each hypothesis -> [N,C]. It reads decoding_lengths, what `encode` kept, and the caches, and leaves the
     // caches for the next word.
     int (*next)(struct step *, const struct decoder_place *);
-    // The output layer: [..,C] -> logits [..,V] of the activations' type. V is decoder_symbols.
+    // The output layer: [..,C] -> logits [..,V] of the activations' type. V is decoding_symbols.
     int (*logits)(struct step *, int states);
     // Slot `number`, [B,..], of what `encode` keeps of the source; NONE: there are no more.
     int (*memory)(struct step *, int number);
@@ -37,27 +37,27 @@ struct decoder {
     int (*cache)(struct step *, int64_t hypotheses, int number);
 };
 // The `own` of a model is its decoder, or a struct that begins with it.
-static inline const struct decoder *decoder_of(const struct setting *c)
+static inline const struct decoding *decoding_of(const struct setting *c)
 {
     return c->model->own;
 }
-static inline int64_t decoder_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
+static inline int64_t decoding_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
 {
     return c->data->field[0].classes;
 }
 // S of the batch's bucket, and the slot i32[B] with the lengths of the sources: the samples of a decoding may be fewer than those
 // of the feed's batch.
-static inline int64_t decoder_source(const struct step *s)
+static inline int64_t decoding_source(const struct step *s)
 {
     return s->setting->feed[s->program->feed]->field[0].shape[s->is.bucket].dim[0];
 }
-static inline int decoder_lengths(struct step *s)
+static inline int decoding_lengths(struct step *s)
 {
     return step_slot(s, "source.length", SHAPE(s->is.batch), I32);
 }
 // The slot f32[N,S] with the attention of the last word, which `next` keeps if it is read. Each beam has one of its own.
-static inline int decoder_attention(struct step *s, int64_t beam)
+static inline int decoding_attention(struct step *s, int64_t beam)
 {
     char *name = arena_text(&s->g->arena, "attention.%lld", (long long)beam);
-    return step_slot(s, name, SHAPE(s->is.batch * beam, decoder_source(s)), F32);
+    return step_slot(s, name, SHAPE(s->is.batch * beam, decoding_source(s)), F32);
 }

@@ -8,7 +8,7 @@
 // and BPE_BOS are never chosen. Beam 1 is greedy.
 #pragma once
 
-#include "tasks/common/decode/decoder.h"
+#include "tasks/common/decode/decoding.h"
 
 // What the score of a finished hypothesis of n words, its end included, is divided by: n^alpha (fairseq's lenpen), or
 // ((5 + n) / 6)^alpha (Wu et al. 2016; MLPerf).
