@@ -213,13 +213,6 @@ int voc_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
     return 0;
 }
 
-int voc_drawn(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 void voc_remark(struct dataset *ds, enum split split, struct text *into)
 {
     const struct voc_set *set = ds->own;

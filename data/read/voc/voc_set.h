@@ -53,4 +53,3 @@ int voc_show(struct dataset *, enum split, int64_t number, struct text *) MUST_C
 int voc_draw(struct dataset *, enum split, int64_t number, const char *path) MUST_CHECK;
 int voc_whole(struct dataset *, enum split, const char *path) MUST_CHECK;
 int voc_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
-int voc_drawn(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;  // the verdict of a drawn set
