@@ -192,6 +192,16 @@ static inline struct entries board_of(enum board board, enum rank rank)
     return found;
 }
 
+// The level of ada's row.
+static inline enum trust row_trust(enum board board)
+{
+    struct entries e = board_of(board, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
+    fail_msg("no row");
+    return TRUST_IMPORTED;
+}
+
 static inline int say(void *to, const char *sentence)
 {
     text_add(to, "%s\n", sentence);

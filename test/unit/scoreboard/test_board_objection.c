@@ -27,15 +27,6 @@ static enum problem decide(int64_t objection, bool upheld, const char *reason)
     return last.problem;
 }
 
-static enum trust trust_of_row(void)
-{
-    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
-    for (int i = 0; i < e.count; i++)
-        if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
-    fail_msg("no row");
-    return TRUST_IMPORTED;
-}
-
 // Rows, findings and the answer to programs say that an objection to run 1 was upheld.
 static void assert_marked(void)
 {
@@ -66,7 +57,7 @@ TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
     json_t *again = objection_to(digest);
     fixture_set(again, "reason", json_string("another word"));
     assert_int_equal(hand_in(again, &bob), PROBLEM_CONFLICT);
-    assert_int_equal(trust_of_row(), TRUST_CHECKED);
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_CHECKED);
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
     assert_shows(answer.body.at, "that &lt;machine&gt; has 8 cores");
     assert_shows(answer.body.at, "Not decided yet");
@@ -74,7 +65,7 @@ TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
     assert_int_equal(decide(2, true, "no objection"), PROBLEM_NOT_FOUND);
     assert_int_equal(decide(3, true, "we <counted>"), PROBLEM_NONE);
     assert_int_equal(decide(3, false, "or not"), PROBLEM_CONFLICT);
-    assert_int_equal(trust_of_row(), TRUST_SIGNED);
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_SIGNED);
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
     assert_shows(answer.body.at, "An objection was upheld</strong> with <a href=\"/runs/4\">");
     assert_shows(answer.body.at, "Flag: objection.");
@@ -93,7 +84,7 @@ TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
     json_object_set_new(latency, "warmup_items", json_integer(101));
     digest_of(newer, second);
     assert_int_equal(hand_in(newer, &ada), PROBLEM_NONE);
-    assert_int_equal(trust_of_row(), TRUST_SIGNED);
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_SIGNED);
     assert_int_equal(hand_in(objection_to(second), &bob), PROBLEM_CONFLICT);
     assert_whole();
 }
@@ -105,7 +96,7 @@ TEST_WITH(a_dismissed_objection_changes_nothing, set_up, end)
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
     assert_int_equal(decide(3, false, "it has 16"), PROBLEM_NONE);
-    assert_int_equal(trust_of_row(), TRUST_CHECKED);
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_CHECKED);
     json_t *forged = about("audit", digest);
     fixture_edit(forged, "'verdict': 'upheld', 'by': 'Eve', 'reason': 'I say so'");
     assert_int_equal(hand_in(forged, &bob), PROBLEM_NOT_YOURS);

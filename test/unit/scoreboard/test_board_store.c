@@ -453,15 +453,6 @@ TEST_WITH(test_reproduced, set_up, tear_down)
     assert_whole();
 }
 
-static enum trust row_trust(enum board board)
-{
-    struct entries e = board_of(board, RANK_CLASSIC);
-    for (int i = 0; i < e.count; i++)
-        if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
-    fail_msg("no row");
-    return TRUST_IMPORTED;
-}
-
 // A repetition shows the time of training. Latencies may be replaced later; a price without an instance is one's own word.
 TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
 {

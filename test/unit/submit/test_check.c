@@ -2,9 +2,7 @@
 // For every check a run that passes and one that fails just so: each case breaks one thing of the fixture, puts right
 // what follows from it, and then that one check must find it and no other. A check without a case fails the test.
 
-#include "submit/format/check/check.h"
-#include "test/unit/test.h"
-#include "test/unit/fixture_statement.h"
+#include "test/unit/submit/fixture_findings.h"
 
 #define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 static int64_t now_ms = FIXTURE_NOW_MS;  // the moment of the check; a case may move it
@@ -350,18 +348,9 @@ static const struct {
     EDITS(CONTRADICTION, energy_of_a_microjoule, "'reached.energy_uj': 1, 'energy_uj': 5000000000"),
 };
 
-static void findings_of(json_t *run, struct findings *f)
-{
-    struct statement s;
-    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
-    check_statement(&s, now_ms, f);
-    statement_free(&s);
-}
-
 TEST(a_good_run_passes)
 {
-    struct findings f;
-    findings_of(fixture_run(), &f);
+    struct findings f = findings_at(fixture_run(), now_ms);
     for (int i = 0; i < f.count; i++) print_message("%s: %s\n", check_code(f.at[i].check), f.at[i].text);
     assert_int_equal(f.count, 0);
 }
@@ -376,7 +365,7 @@ TEST(every_case_is_found_and_nothing_else)
         if (cases[i].breaks != NULL) cases[i].breaks(run);
         else fixture_edit(run, cases[i].edits);
         if (cases[i].check != CHECK_CHAIN) fixture_chain(run);
-        findings_of(run, &f);
+        f = findings_at(run, now_ms);
         now_ms = FIXTURE_NOW_MS;
         if (f.count == 0) wrong++, print_message("%s: nothing was found\n", cases[i].name);
         for (int n = 0; n < f.count; n++)
@@ -407,7 +396,7 @@ static bool finds(json_t *run, enum check check)
 {
     struct findings f;
     bool found = false;
-    findings_of(run, &f);
+    f = findings_at(run, now_ms);
     for (int i = 0; i < f.count; i++) found = found || f.at[i].check == check;
     return found;
 }
@@ -459,8 +448,7 @@ TEST(what_scored_itself_is_open_and_needs_a_known_test_set)
 
 static void expect_nothing(json_t *run)
 {
-    struct findings f;
-    findings_of(run, &f);
+    struct findings f = findings_at(run, now_ms);
     if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
 }
 
@@ -513,8 +501,7 @@ TEST(smaller_images_may_be_faster)
         for (int e = 0; e < FIXTURE_EPOCHS; e++) ns[e] = (e >= 5 ? 10000000000 : small_ns[quick]) + e * e;
         fixture_recipe(run, text);
         retime(run, ns);
-        struct findings f;
-        findings_of(run, &f);
+        struct findings f = findings_at(run, now_ms);
         assert_int_equal(f.count, quick == 2);  // faster than a quarter is too fast
         if (f.count > 0) assert_int_equal(f.at[0].check, CHECK_CADENCE);
     }

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements as statements: what the parser refuses, and what each check finds.
 
-#include "submit/format/check/check.h"
 #include "submit/format/fields.h"
-#include "test/unit/test.h"
 #include "test/unit/fixture_bench.h"
-
-static struct findings check(json_t *bench)
-{
-    struct statement s;
-    struct findings f;
-    if (statement_make(bench, &s) < 0) fail_msg("%s", error_text());
-    check_statement(&s, FIXTURE_NOW_MS, &f);
-    statement_free(&s);
-    return f;
-}
+#include "test/unit/submit/fixture_findings.h"
 
 // One finding of that check; the statement is refused if it is at that level.
 static void finds(json_t *bench, enum check wanted)
 {
-    struct findings f = check(bench);
+    struct findings f = findings_at(bench, FIXTURE_NOW_MS);
     if (f.count != 1 || f.at[0].check != wanted)
         fail_msg("%s wanted, %d findings: %s", check_code(wanted), f.count, f.count > 0 ? f.at[0].text : "");
 }
@@ -40,7 +29,7 @@ static json_t *bench_with(const char *path, json_t *value)
 
 TEST(an_honest_one_has_no_finding)
 {
-    assert_int_equal(check(fixture_bench("ada", 1)).count, 0);
+    assert_int_equal(findings_at(fixture_bench("ada", 1), FIXTURE_NOW_MS).count, 0);
 }
 
 // What is said of an energy of that setting; NULL: nothing.
@@ -48,7 +37,7 @@ static void finds_energy(size_t i, int64_t uj, const char *what)
 {
     json_t *bench = with(i, "energy_uj", json_integer(uj));
     fixture_set_setting(bench, i, "flops", json_integer(100));
-    struct findings f = check(bench);
+    struct findings f = findings_at(bench, FIXTURE_NOW_MS);
     bool found = false;
     for (int n = 0; n < f.count; n++)
         found = found || (f.at[n].check == CHECK_CONTRADICTION && (what == NULL || strstr(f.at[n].text, what) != NULL));
@@ -114,7 +103,7 @@ TEST(scalings_that_are_none)
     json_object_set_new(empty, "settings", json_array());
     finds(empty, CHECK_CONTRADICTION);
     json_object_set_new(both, "settings", json_pack("[o]", fixture_setting(64, 60000000)));
-    struct findings f = check(both);
+    struct findings f = findings_at(both, FIXTURE_NOW_MS);
     assert_int_equal(f.rejects, 1);
     json_object_set_new(none, "scaling", json_array());
     refuses_to_parse(none, "scaling");
@@ -135,7 +124,7 @@ TEST(arithmetic_against_the_hardware)
     fixture_set(both, "hardware.gpu", json_string("NVIDIA H100"));
     fixture_set_setting(both, 0, "flops", json_integer(0));
     fixture_set_setting(both, 1, "flops", json_integer((json_int_t)1 << 50));
-    struct findings f = check(both);
+    struct findings f = findings_at(both, FIXTURE_NOW_MS);
     assert_true(f.rejects == 1 && f.flags > 0);
 }
 

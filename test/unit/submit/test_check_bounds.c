@@ -2,21 +2,7 @@
 // Checks of a statement: whose a latency is, how large a score can be, and which date counts.
 
 #include "submit/client/verify.h"
-#include "test/unit/test.h"
-#include "test/unit/fixture_statement.h"
-
-// Ends the run.
-static bool finds(json_t *run, enum check check)
-{
-    struct findings f;
-    struct statement s;
-    bool found = false;
-    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
-    check_statement(&s, FIXTURE_NOW_MS, &f);
-    for (int i = 0; i < f.count; i++) found = found || f.at[i].check == check;
-    statement_free(&s);
-    return found;
-}
+#include "test/unit/submit/fixture_findings.h"
 
 static void latency_set(json_t *run, const char *name, int64_t value)
 {
@@ -35,7 +21,7 @@ TEST(an_evaluation_has_the_samples_of_its_task)
         fixture_set(run, "task", json_string("wiki-mlm"));
         fixture_set(fixture_item(run, "data", 1), "items", json_integer(32));
         fixture_retime(run, evaluates_for, &ns);
-        assert_int_equal(finds(run, CHECK_LEFT_OUT), ns > 1000000000);
+        assert_int_equal(finds_check(run, CHECK_LEFT_OUT), ns > 1000000000);
     }
 }
 
@@ -44,16 +30,16 @@ TEST(a_latency_is_that_of_its_run)
 {
     static const int64_t far_below[] = {5000, 9290}, just_below[] = {5000, 9395};
     json_t *run = fixture_run();
-    assert_false(finds(run, CHECK_ELIGIBLE));
+    assert_false(finds_check(run, CHECK_ELIGIBLE));
     run = fixture_run();
     json_object_del(json_object_get(run, "model"), "weights_digest");
-    assert_true(finds(run, CHECK_ELIGIBLE));
+    assert_true(finds_check(run, CHECK_ELIGIBLE));
     for (int near = 0; near < 2; near++) {
         run = fixture_run();
         fixture_curve(run, near ? just_below : far_below, 2);
         fixture_set(run, "status", json_string("missed"));
         latency_set(run, "k", 9400);
-        assert_int_equal(finds(run, CHECK_ELIGIBLE), !near);
+        assert_int_equal(finds_check(run, CHECK_ELIGIBLE), !near);
     }
 }
 
@@ -76,12 +62,12 @@ static json_t *run_of_nats(int64_t best, int64_t k)
 // A loss of 2.5 nats is far from one of 1.55, though both are small parts of the 100 nats that there can be.
 TEST(a_latency_has_the_loss_of_its_run)
 {
-    assert_false(finds(run_of_nats(1560000, 1550000), CHECK_ELIGIBLE));
-    assert_true(finds(run_of_nats(1560000, 1540000), CHECK_ELIGIBLE));
-    assert_true(finds(run_of_nats(2500000, 1550000), CHECK_ELIGIBLE));
+    assert_false(finds_check(run_of_nats(1560000, 1550000), CHECK_ELIGIBLE));
+    assert_true(finds_check(run_of_nats(1560000, 1540000), CHECK_ELIGIBLE));
+    assert_true(finds_check(run_of_nats(2500000, 1550000), CHECK_ELIGIBLE));
     json_t *run = fixture_run();
     fixture_set(fixture_item(run, "latencies", 0), "weights_digest", json_string(contest_find("cifar10")->test_digest));
-    assert_true(finds(run, CHECK_ELIGIBLE));
+    assert_true(finds_check(run, CHECK_ELIGIBLE));
 }
 
 // An F1 lies between 0 and 1, a BLEU between 0 and 100; training images have a Frechet distance of 0.099. A metric that no board
@@ -107,7 +93,7 @@ TEST(shares_have_bounds)
         for (size_t p = 0; p < json_array_size(json_object_get(run, "points")); p++)
             fixture_set(fixture_item(run, "points", p), "scores",
                         json_pack("[{s:s, s:I}]", "metric", rows[i].metric, "score", (json_int_t)rows[i].score));
-        assert_int_equal(finds(run, CHECK_SCORE), rows[i].wild);
+        assert_int_equal(finds_check(run, CHECK_SCORE), rows[i].wild);
     }
 }
 
@@ -133,7 +119,7 @@ TEST(other_metrics_may_have_bounds_where_the_target_is_met)
                 json_array_append_new(scores, json_pack("{s:s, s:I}", "metric", "copies", "score", (json_int_t)rows[i].copies));
             fixture_set(fixture_item(run, "points", p), "scores", scores);
         }
-        assert_int_equal(finds(run, CHECK_SCORE), rows[i].wild);
+        assert_int_equal(finds_check(run, CHECK_SCORE), rows[i].wild);
     }
 }
 

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks on several metrics, steps, recipes, work by parts, trainings that were resumed.
 
-#include "submit/format/check/check.h"
-#include "test/unit/test.h"
-#include "test/unit/fixture_statement.h"
-
-static struct findings found(json_t *run)
-{
-    struct statement s;
-    struct findings f;
-    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
-    check_statement(&s, FIXTURE_NOW_MS, &f);
-    statement_free(&s);
-    return f;
-}
+#include "test/unit/submit/fixture_findings.h"
 
 static void expect_nothing(json_t *run)
 {
     fixture_chain(run);
-    struct findings f = found(run);
+    struct findings f = findings_at(run, FIXTURE_NOW_MS);
     if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
 }
 
 static void expect(json_t *run, enum check check, const char *words)
 {
-    struct findings f = found(run);
+    struct findings f = findings_at(run, FIXTURE_NOW_MS);
     for (int i = 0; i < f.count; i++)
         if (f.at[i].check == check && strstr(f.at[i].text, words) != NULL) return;
     fail_msg("no %s with \"%s\", but %s", check_code(check), words, f.count > 0 ? f.at[0].text : "nothing");
@@ -80,7 +68,7 @@ TEST(a_recipe_that_hides_its_schedule_is_refused)
     fixture_edit(run, "'evaluated_by': 'self', 'division': 'open'");
     fixture_recipe(run, "python3 train.py");
     fixture_chain(run);
-    struct findings f = found(run);
+    struct findings f = findings_at(run, FIXTURE_NOW_MS);
     for (int i = 0; i < f.count; i++) assert_true(f.at[i].check != CHECK_RECIPE);
 }
 
@@ -202,7 +190,7 @@ TEST(values_have_no_scale)
     }
     fixture_follow(run);
     fixture_rules(run);
-    struct findings f = found(run);
+    struct findings f = findings_at(run, FIXTURE_NOW_MS);
     for (int n = 0; n < f.count; n++)
         if (f.at[n].check != CHECK_SELF) fail_msg("%s: %s", check_code(f.at[n].check), f.at[n].text);
 }

@@ -2,11 +2,9 @@
 // Reference runs: the table, the test with figures worked out by hand, and the pairs that are compared.
 
 #include "runtime/common/base/embed.h"
-#include "submit/format/check/check.h"
 #include "submit/format/score/reference.h"
 #include "tasks/common/recipe/recipe.h"
-#include "test/unit/test.h"
-#include "test/unit/fixture_statement.h"
+#include "test/unit/submit/fixture_findings.h"
 
 static const json_t *member(const json_t *row, const char *name)
 {
@@ -82,19 +80,7 @@ TEST(the_recipe_decides_what_is_compared)
     json_decref(run);
 }
 
-static bool has_finding(json_t *run, enum check check)
-{
-    struct statement s;
-    struct findings f;
-    bool found = false;
-    assert_int_equal(statement_make(json_deep_copy(run), &s), 0);
-    check_statement(&s, FIXTURE_NOW_MS, &f);
-    for (int i = 0; i < f.count && i < FINDINGS_MAX; i++) found = found || f.at[i].check == check;
-    statement_free(&s);
-    return found;
-}
-
-static bool is_flagged(json_t *run) { return has_finding(run, CHECK_BETTER); }
+static bool is_flagged(json_t *run) { return finds_check(json_deep_copy(run), CHECK_BETTER); }
 
 // 94.21% + 3.3649 x 0.19514% x sqrt(7 / 6) = 94.919%.
 TEST(a_score_beyond_the_bound_is_flagged)
@@ -124,10 +110,10 @@ TEST(a_text_that_evaluates_once_meets_its_target_at_its_end)
     fixture_set(run, "batch", json_integer(recipe.batch));
     fixture_set(run, "stop_at_target", json_integer(1));
     fixture_curve(run, scores, 9);
-    assert_false(has_finding(run, CHECK_CONTRADICTION));  // of another text
+    assert_false(finds_check(json_deep_copy(run), CHECK_CONTRADICTION));  // of another text
     fixture_recipe(run, text);
     fixture_chain(run);
-    assert_true(has_finding(run, CHECK_CONTRADICTION));
+    assert_true(finds_check(json_deep_copy(run), CHECK_CONTRADICTION));
     free(text);
     json_decref(run);
 }
