@@ -22,7 +22,7 @@ enum { REQUEST_MS = 4000, ASK_MS = 9000, ASK_TRIES = 2, ANSWER_MS = 1000, END_MS
 struct announcer {
     char *server, handle[HANDLE_MAX];
     struct signer signer;
-    // Of the run in progress. The thread owns the members before the lock.
+    // These describe the run in progress. The thread owns the members before the lock.
     bool runs;                    // there is a thread
     pthread_t thread;
     json_t *plan;                 // the members of the ticket that the training knows

@@ -93,7 +93,7 @@ static void build_pooled(struct case_build *b)
     case_node(b, (int[]){x, w, bias}, 3, &a, NULL);
 }
 
-// Of conv_dgrad and conv_wgrad.
+// Builds conv_dgrad and conv_wgrad.
 static void build_unpooled(struct case_build *b)
 {
     const int *p = b->row->p;

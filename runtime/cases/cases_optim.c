@@ -58,7 +58,7 @@ static void build_adam(struct case_build *b)
     case_node(b, (int[]){g, m, v, step, clip}, 5, &a, (int[]){NONE, m, v});
 }
 
-// Of a gradient that is not finite. p: rows, columns
+// The gradient is not finite. p: rows, columns
 static void build_momentum_skipped(struct case_build *b)
 {
     int g = f32_input(b, "g", DRAW_CONSTANT, INFINITY), m = state_input(b, "m", DRAW_NORMAL, 1.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parser of safetensors: from any bytes, a view of checked tensors or a sentence. Invariant: the tensors of a view
-// cover the data exactly once, in order, without a gap. Cost: one record a tensor and, while it runs, the JSON library's tree
+// cover the data exactly once, in order, without a gap. Cost: one entry per tensor and, while it runs, the JSON library's tree
 // of the header. A malicious header makes that tree up to eighty times as large (measured: 1.2 GB for 16 MiB of empty
 // objects), so the header has its own limit.
 #include "runtime/checkpoint/checkpoint_inside.h"

@@ -22,7 +22,7 @@ struct sru {
     size_t scratch_each;
 };
 
-// Of one thread, in f32. Parts of u lie `units` apart: lanes past the last unit of one read the next. Parts of d lie whole
+// One thread has this, in f32. Parts of u lie `units` apart: lanes past the last unit of one read the next. Parts of d lie whole
 // vectors apart.
 struct rows {
     float *u, *skip, *bias[2], *mask, *c, *h;

@@ -106,7 +106,7 @@ static void add_to(struct graph *g, int *sum, int d)
     if (d != FLAT) *sum = *sum == FLAT ? d : g_add(g, *sum, d);
 }
 
-// Of the sum over inputs of dy[i] * d * slope i.
+// Differentiates the sum over inputs of dy[i] * d * slope i.
 int op_map_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     const int *operand = n->in + 1, d = n->in[0];

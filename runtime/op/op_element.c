@@ -39,7 +39,7 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-// Of dx and dbias: e is what reaches each dx, directly and through the sum of its channel.
+// Differentiates dx and dbias: e reaches each dx, directly and through the sum of its channel.
 int op_act_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int d = n->in[0], x = n->in[1], bias = n->in[2], e = dy[0];

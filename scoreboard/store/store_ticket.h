@@ -43,5 +43,6 @@ struct ticket_counts {
     int64_t open, missing;                // without a run, not for long, and for longer than STORE_TICKET_MS
 };
 int store_tickets_by(struct reader *, const char *handle, struct ticket_counts *) MUST_CHECK;
-// Of a run: the sequence of its ticket, and of the statement in which the board says that the clocks agreed; 0: there is none.
+// Finds for a run the sequence of its ticket, and of the statement in which the board says that the clocks agreed; 0: there is
+// none.
 int store_vouched_by(struct reader *, int64_t sequence, int64_t *ticket, int64_t *by) MUST_CHECK;

@@ -29,7 +29,7 @@ struct chain_point {
     int metric_count;
     int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not part of the JSON
 };
-// Of a run in a statement. Members that the chain does not bind are ignored. ERR_INPUT if a text has no canonical form.
+// Reads a run in a statement. Members that the chain does not bind are ignored. ERR_INPUT if a text has no canonical form.
 int chain_bind(struct chain *, const json_t *run) MUST_CHECK;                              // the root
 int chain_end(const struct chain *, const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;   // after the last point
 int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX]) MUST_CHECK;

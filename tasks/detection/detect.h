@@ -13,8 +13,8 @@ struct detection {
     float box[4];  // left, top, right, bottom in pixels of the picture
 };
 struct detect_answers {
-    // Of detector.h: [views, count, classes] or [views, count, 1 + classes], and [views, count, 4]. View 1 is mirrored left to
-    // right, 2 upside down, 3 both.
+    // As detector.h has them: [views, count, classes] or [views, count, 1 + classes], and [views, count, 4]. View 1 is mirrored
+    // left to right, 2 upside down, 3 both.
     const float *logits, *deltas;
     int classes, views;
     int64_t height, width;         // of the picture, whose size the network's input need not have

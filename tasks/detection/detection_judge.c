@@ -161,7 +161,7 @@ static struct ap_item found_item(const struct judging *j, int64_t image, int k)
     return item;
 }
 
-// Of the pictures that have answers, or of all.
+// Lists the boxes of the pictures that have answers, or of all.
 static int list_boxes(const struct judging *j, bool answered, struct ap_list *truth, struct ap_list *found)
 {
     int rc = 0;

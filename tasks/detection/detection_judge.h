@@ -7,6 +7,6 @@
 #include "tasks/common/step/task.h"
 
 enum { DETECTION_LOGITS, DETECTION_DELTAS };  // outputs of a one-stage network, as detector.h has them
-// Of a two-stage one, as struct maskrcnn_found.
+// A two-stage network has the outputs of struct maskrcnn_found.
 enum { FOUND_BOXES, FOUND_SCORES, FOUND_CLASSES, FOUND_MASKS, FOUND_COUNT };
 extern const struct judge detection_judge;

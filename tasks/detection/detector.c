@@ -93,8 +93,8 @@ static int focal(struct graph *g, int z, double gamma, double weight)
     return g_scale(g, g_mul(g, power, g_map(g, MAP_SOFTPLUS, z, 0, 0)), (float)weight);
 }
 
-// Of an anchor: as if it had no class, for each class; with a truth its class has another loss. With `overlap` that is varifocal
-// (Zhang et al. 2021): cross-entropy with the overlap of box and truth, times it. `counts` and `taken` are 1 or 0.
+// The loss of an anchor as if it had no class, for each class; with a truth its class has another loss. With `overlap` that is
+// varifocal (Zhang et al. 2021): cross-entropy with the overlap of box and truth, times it. `counts` and `taken` are 1 or 0.
 static int focal_loss(struct graph *g, const int logits_labels[2], const int counts_taken[2], int overlap,
                       const struct detection_keys *k)
 {

@@ -359,7 +359,7 @@ static int inside_truth(struct graph *g, int boxes, int truth, int64_t side)
     return g_scale(g, g_map_of(g, MAP_DIV, (int[]){from, g_concat(g, (int[]){size, size}, 2, 2), NONE}), (float)side);
 }
 
-// Of the first boxes that were drawn; the others are not positive.
+// The loss reads the first boxes that were drawn; the others are not positive.
 static void mask_loss(struct graph *g, const struct maskrcnn *o, const struct maskrcnn_batch *in, const struct drawn *d,
                       int logits, struct maskrcnn_loss *loss)
 {

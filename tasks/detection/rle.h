@@ -30,7 +30,7 @@ int rle_polygon(const double *xy, int64_t corners, int32_t height, int32_t width
 // The same of corners in fifths of a pixel, rounded as above.
 struct rle rle_fifths(const int32_t *xy, int64_t corners, int32_t height, int32_t width);
 
-// Of two masks of one size: the pixels of both, or of either.
+// Joins two masks of one size: the pixels that both have, or that either has.
 struct rle rle_merge(const struct rle *a, const struct rle *b, bool both);
 // Intersection over union; over the area of `found` where the truth is a crowd. 0 if they share no pixel.
 double rle_iou(const struct rle *found, const struct rle *truth, bool crowd);

@@ -118,7 +118,7 @@ static int by_ap(const void *a, const void *b)  // the worst first; of equal one
     return (x->image < y->image) - (x->image > y->image);
 }
 
-// Of the pictures with a truth. Returns their number or an error.
+// Ranks the pictures with a truth. Returns their number or an error.
 static int64_t rank_pictures(const struct showcase *s, struct ranked *into)
 {
     int64_t count = 0;

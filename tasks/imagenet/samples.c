@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: a sample's pixels depend on the recipe, seed, epoch and index alone. The recipe (data.cache) decides whether
 // the split is cached, never the machine, because a picture that is shrunk once and cropped later has other pixels. Cost:
-// one JPEG decoded a sample without the cache (decoder.h), one resize with it.
+// one JPEG decoded per sample without the cache (decoder.h), one resize with it.
 #include "tasks/imagenet/samples.h"
 
 #include "data/image/cache.h"

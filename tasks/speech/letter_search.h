@@ -10,5 +10,5 @@
 
 enum { LETTER_BEAM = 100 };
 
-// Of logits[steps,29]. Writes at most steps + 1 characters, with a NUL, and returns their number.
+// Reads logits[steps,29]. Writes at most steps + 1 characters, with a NUL, and returns their number.
 int64_t letter_search(const float *logits, int64_t steps, int beam, char *into);

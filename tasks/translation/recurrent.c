@@ -138,7 +138,7 @@ static int recurrent_memory(struct step *s, int number)
     return number < MEMORIES ? step_slot(s, names[number], shape, s->setting->dtype) : NONE;
 }
 
-// Of layer i the output is number 2 i and the cell 2 i + 1.
+// The output of layer i is number 2 i, its cell 2 i + 1.
 static int recurrent_cache(struct step *s, int64_t hypotheses, int number)
 {
     const struct translation_keys *k = translation_keys(s->setting->recipe);

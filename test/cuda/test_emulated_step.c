@@ -37,7 +37,7 @@ TEST(no_heuristics_are_asked)
 // The most nodes that a step may have. With a launch for each node of the update it had 195.
 enum { NODES = 110 };
 
-// Of the default recipe's largest step. `apart`: plans keep the chains of the update apart.
+// Counts the nodes of the default recipe's largest step. `apart`: plans keep the chains of the update apart.
 static size_t most_nodes(bool apart, size_t *bytes)
 {
     struct placed p;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// The command of that name in a table that ends with name NULL, or NULL.
+// Finds the command of that name in a table that ends with name NULL; NULL: there is none.
 static inline const struct program_command *program_find(const struct program_command *commands, const char *name)
 {
     for (const struct program_command *c = commands; c->name != NULL; c++)

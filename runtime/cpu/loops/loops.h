@@ -31,7 +31,7 @@ struct adam_rates {
     float root_eps;
 };
 
-// Of the gradient of a softmax: dx = (exp(x - shift) * share - even) * factor.
+// The gradient of a softmax reads these: dx = (exp(x - shift) * share - even) * factor.
 struct xent_rates {
     float shift, share, even, factor;
 };

@@ -56,8 +56,8 @@ static int64_t honest_slack(int64_t lap, size_t count)
     return count < 3 || lap < 200000000 ? 1000 : lap / 200000;
 }
 
-// On the steadiest machines times scatter by a ten-thousandth. There three intervals of a second agree within 100 ns in one pair
-// of a thousand millions.
+// On the steadiest machines times scatter by a ten-thousandth. There, three intervals of one second each agree within 100 ns in
+// one pair of a thousand millions.
 static int64_t exact_slack(int64_t lap, size_t count)
 {
     (void)lap;

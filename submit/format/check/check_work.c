@@ -237,7 +237,7 @@ static void check_latency_speed(struct subject *s)
         const json_t *latency = json_array_get(latencies, i);
         double work = flops * (double)canonical_int(latency, "views"), peak = check_peak_of(latency);
         double mean = (double)canonical_int(latency, "model_mean_ns"), ns = (double)canonical_int(latency, "model_p50_ns");
-        ns = fmin(ns, mean);  // what no item can beat, their mean cannot
+        ns = fmin(ns, mean);  // a bound for each item is a bound for their mean
         double rate = work / (ns * 1e-9);
         if (peak <= 0) {
             finding_add(s->out, CHECK_SPEED_UNKNOWN, "latency %zu: the peak arithmetic of its hardware is not known", i);

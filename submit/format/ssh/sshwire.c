@@ -64,7 +64,7 @@ const char *sshwire_type(const char *application)
     return *application ? "sk-ssh-ed25519@openssh.com" : "ssh-ed25519";
 }
 
-// Of a type and of an application: 1 to 63 printable characters, which need no quotes.
+// A type and an application have 1 to 63 printable characters, which need no quotes.
 static bool is_word(struct sshwire word)
 {
     const size_t count = sshwire_left(&word);

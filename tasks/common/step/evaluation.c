@@ -97,7 +97,7 @@ static int reset_counters(struct evaluation *e)
     return rc;
 }
 
-// Of all processes.
+// Sums over all processes.
 static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_t tries[METRICS_MAX])
 {
     const struct step_counts *counts = &e->slots->test;

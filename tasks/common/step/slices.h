@@ -22,7 +22,7 @@ bool slices_whole(const struct slices *);  // the batch is not cut
 // Programs of a step: slices that do the same share one. The last kind belongs to the last slice.
 int slices_kinds(const struct slices *);
 int slices_kind(const struct slices *, int slice);
-// Of a kind: bit k for each earlier sum of 2^k slices that it joins.
+// Bit k stands for an earlier sum of 2^k slices that this kind joins.
 unsigned slices_joins(const struct slices *, int kind);
 
 // Gradients are reduced in buckets, in the order in which they are made: a device that runs nodes concurrently begins with the

@@ -106,7 +106,7 @@ static struct range range_of(const struct sentence_text *t, int64_t first, int64
     return (struct range){t->sentence[first], t->sentence[end] - t->sentence[first]};
 }
 
-// Of another article, from one of its sentences on, until the goal is met.
+// Takes sentences of another article, from one of them on, until the goal is met.
 static struct range draw_other(struct walking *w, int64_t wanted)
 {
     const struct sentence_text *t = w->text;

@@ -13,7 +13,7 @@ struct wer_line {
     size_t bytes;
 };
 void wer_words(struct wer *, struct wer_line reference, struct wer_line hypothesis);
-// Of characters. `spaces`: blanks count, too; Deep Speech leaves them out.
+// Counts characters. `spaces`: blanks count, too; Deep Speech leaves them out.
 void wer_characters(struct wer *, struct wer_line reference, struct wer_line hypothesis, bool spaces);
 int64_t wer_errors(const struct wer *);
 int64_t wer_reference(const struct wer *);  // words or characters of the references

@@ -98,7 +98,7 @@ static bool read_tensor(struct span s, double *value)
     return found;
 }
 
-// Of a Summary.Value: its tag (1), and its simple_value (2) or its tensor (8).
+// Reads a Summary.Value: its tag (1), and its simple_value (2) or its tensor (8).
 static bool read_value(struct span s, struct events_scalar *scalar)
 {
     struct field f;
@@ -116,7 +116,7 @@ static bool read_value(struct span s, struct events_scalar *scalar)
     return named && found;
 }
 
-// Of an Event: wall_time (1), step (2), and in its summary (5) the values (1).
+// Reads an Event: wall_time (1), step (2), and in its summary (5) the values (1).
 static int read_event(struct span event, events_take *take, void *context)
 {
     struct events_scalar scalar = {.step = 0};

@@ -65,7 +65,7 @@ static int by_batch(const void *x, const void *y)
     return (p > q) - (p < q);
 }
 
-// Of equal batches the last measurement is kept.
+// Sorts a group and keeps the last measurement of equal batches.
 static void sort_group(struct report_group *g)
 {
     int kept = 0;

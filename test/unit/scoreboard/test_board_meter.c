@@ -6,7 +6,7 @@
 #include "scoreboard/http/http_meter.h"
 #include "test/unit/test.h"
 
-// Of a peer as a socket of that family reports it.
+// Makes the number of a peer from its address, as a socket of that family reports it.
 static uint64_t number_of(const char *peer, const char *forwarded)
 {
     struct sockaddr_in four = {.sin_family = AF_INET};

@@ -23,7 +23,7 @@ static size_t bytes_with_batch(struct bench *b, int64_t batch)
     return bytes;
 }
 
-// Of a whole batch, and of one in parts.
+// Plans a whole batch, and one in parts.
 TEST(the_largest_batch_is_named)
 {
     static const char *const settings[2][6] = {{"widths=8,8,16", "batch=1000", "epochs=2", "resolution=24,32", NULL},
