@@ -16,7 +16,7 @@
 
 struct arguments {
     struct choose choose;
-    double target, cost;
+    double target, cost, warm_up;
     int64_t runs, seed;
     bool whole, json, quiet;
     const char *database, *save, *instance, *pace, *resume, *ticket;
@@ -75,7 +75,7 @@ static int resume_run(const struct arguments *a)
     const struct choose *c = &a->choose;
     if (c->recipe || c->oversubscribe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads ||
         a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || a->whole ||
-        task_files_any(&c->files) || a->ticket || a->labels.name || a->labels.note || a->tags.count)
+        a->warm_up > 0 || task_files_any(&c->files) || a->ticket || a->labels.name || a->labels.note || a->tags.count)
         return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume takes only --data FOLDER, --db, "
                                "--checkpoint-every, --json and --quiet");
     struct resume from = {0};
@@ -111,6 +111,9 @@ static int train_task(const struct arguments *a, const char *name, const struct 
     if (a->choose.device && !strcmp(a->choose.device, "null"))
         return fail(ERR_USAGE, "the null device computes nothing and cannot train (\"dawn plan\" works on it)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file, but a group writes one for each run");
+    // What host code plays or draws in a step is not undone by a reset, and processes would end at different steps.
+    if (a->warm_up > 0 && (chosen.task->host || ranks_size() > 1))
+        return fail(ERR_USAGE, "--warm-up is for one process, and for tasks whose steps the device computes alone");
     TRY(price_choose(a->instance, a->cost, &price, &known));
     struct resume_pace pace = {0};
     if (a->pace && a->runs > 1) return fail(ERR_USAGE, "--checkpoint-every is for one run: a run of a group cannot be resumed");
@@ -121,7 +124,7 @@ static int train_task(const struct arguments *a, const char *name, const struct 
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
         .files = chosen.files, .device = a->choose.device,
         .threads = (int)a->choose.threads, .target = target, .stop = !a->whole, .runs = a->runs,
-        .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
+        .seed = a->seed, .warm_up = a->warm_up, .database = a->database, .save = a->save, .price = known ? &price : NULL,
         .pace = pace, .progress = progress_of(a), .labels = a->labels,
     };
     return train_announced(a, type, &o);
@@ -135,6 +138,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         CHOOSE_OPTIONS(a.choose),
         {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
+        {OPTION_FLOAT, 0, "warm-up", "SECONDS", "steps before the reset, so that a GPU has raised its clocks", &a.warm_up, 0, 60},
         {OPTION_FLAG, 0, "no-stop", NULL, "train on to the end of the schedule after the target is met", &a.whole, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},

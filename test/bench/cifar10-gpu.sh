@@ -109,11 +109,12 @@ left_out() { # SIDE WHY
 
 ours=0 sum=0 usual=0
 run_ours() {
-    local began rc wall
+    local began rc wall warm=()
     ours=$((ours + 1))
+    [ $ours -eq 1 ] || warm=(--warm-up 0.2) # the first run's headline is that of a plain command
     now; began=$ms
     timeout -k 5 $((seconds + 60)) "$dawn" train cifar10 --data "$data" --device "$device" --no-stop --seed "$ours" \
-        --save "" --db "$record" --quiet "${options[@]}" >"$work/said/dawn" 2>&1 </dev/null
+        --save "" --db "$record" --quiet "${warm[@]}" "${options[@]}" >"$work/said/dawn" 2>&1 </dev/null
     rc=$?
     now
     if [ $rc -ne 0 ] && [ $rc -ne 3 ]; then

@@ -47,6 +47,21 @@ kill -9 $!
 "$DAWN" train cifar10 $quick --precision f16 --set loss_scale=1048576 --target 0.001 --save "" --db f16.db >f16.txt
 grep -Eq '^loss scale [0-9]+ at the end; [1-9][0-9]* of 10 steps skipped' f16.txt
 
+# ---- steps before the reset change nothing but the segment that they have
+for seconds in 0 0.05; do
+    "$DAWN" train cifar10 $quick --target 0.001 --threads 1 --seed 5 --warm-up $seconds --save warm.$seconds --db warm.db --quiet
+    "$DAWN" results export last --db warm.db --format json --to warm.$seconds.json
+done
+cmp warm.0 warm.0.05
+python3 - <<'PY2'
+import json
+plain, warm = (json.load(open(f"warm.{s}.json"))["runs"][0]["segments"] for s in ("0", "0.05"))
+spent = lambda of: sum(s["end_ns"] - s["start_ns"] for s in of if s["segment"] == "warmup")
+assert spent(plain) == 0 and spent(warm) >= 50e6, (plain, warm)
+PY2
+says 2 "for tasks whose steps the device computes alone" "$DAWN" train connect4 --data connect4-drawn --warm-up 1 --db warm.db
+says 2 "keeps its task" "$DAWN" train --resume 1 --warm-up 1 --db warm.db
+
 # ---- the target is missed: status 3, still recorded
 says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 "$DAWN" results show 3 | grep -q missed

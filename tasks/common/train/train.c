@@ -298,11 +298,28 @@ static int between_batches(void *context, int64_t done, int64_t all)
     return 0;
 }
 
+// A GPU lowers its clocks while it is idle. Steps that the reset undoes raise them again, in a segment of their own. Each is
+// waited for: the queue would hold more of them than there is time for.
+static int warm_up(struct training *r)
+{
+    struct trainer *t = r->trainer;
+    const int64_t end = clock_ns() + (int64_t)(r->o->warm_up * 1e9);
+    if (r->o->warm_up <= 0) return 0;
+    stopwatch_enter(&r->watch, SEGMENT_WARMUP);
+    TRY(trainer_begin(t, (uint64_t)r->seed));
+    while (t->at < t->steps && clock_ns() < end && !stopped) {
+        TRY(trainer_step(t));
+        TRY(session_sync(t->session));
+    }
+    return 0;
+}
+
 static int loop(struct training *r)
 {
     struct trainer *t = r->trainer;
     enum train_wish wish;
     t->evaluation.between = between_batches, t->evaluation.context = r;
+    TRY(warm_up(r));
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)r->seed));
     if (*t->imported.text) progress_weights(&r->progress, r->o->files.weights, t->imported.text);

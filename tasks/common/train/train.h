@@ -27,6 +27,7 @@ struct train_options {
     const char *device;
     int threads;
     double target;
+    double warm_up;          // seconds of steps before the reset
     bool stop;               // stop at the first evaluation that meets the target; never within a group
     int64_t runs, seed;      // run i of a group has seed + i, unless tickets give the seeds
     const char *database;    // NULL: the usual file
