@@ -39,9 +39,9 @@ static int connect4_turned(int move, int turn)
     return turn ? CONNECT4_COLUMNS - 1 - move : move;
 }
 
-static int connect4_opponent(const void *board, int64_t number)
+static int connect4_opponent(const void *board, int playouts, int64_t number)
 {
-    return playouts_move(board, PLAYOUTS, MATCH_NUMBER + number);
+    return playouts_move(board, playouts, MATCH_NUMBER + number);
 }
 
 static void connect4_draw_board(const void *board, struct text *into)
@@ -65,6 +65,7 @@ const struct game game_connect4 = {
     .turns = 2, .board_bytes = sizeof(struct connect4), .seen_bytes = sizeof(struct connect4), .begin = connect4_begin,
     .may = connect4_is_legal, .play = connect4_play, .planes_of = connect4_planes_of, .turned = connect4_turned,
     .opponent = connect4_opponent, .draw = connect4_draw_board, .name = connect4_name, .parse = connect4_parse, .between = "",
+    .playouts = PLAYOUTS, .value_width = 32,
     .ask = "Your column: ", .no_move = "That is no column: type a number from 1 to 7, or q to end.\n",
     .may_not = "That column is full: type another one.\n",
 };
@@ -94,9 +95,9 @@ static void go_planes_of(const void *seen, int turn, uint8_t *planes)
     go_planes(seen, turn, planes);
 }
 
-static int go_opponent(const void *board, int64_t number)
+static int go_opponent(const void *board, int playouts, int64_t number)
 {
-    return go_opponent_move(board, GO_PLAYOUTS, number);
+    return go_opponent_move(board, playouts, number);
 }
 
 static void open_go(void *board, int64_t number)
@@ -116,6 +117,7 @@ const struct game game_go = {
     .turns_leaves = true, .board_bytes = sizeof(struct go), .seen_bytes = sizeof(struct go_view), .begin = begin_go,
     .may = go_is_legal, .play = play_go, .planes_of = go_planes_of, .turned = go_turned, .opening = open_go,
     .opponent = go_opponent, .draw = draw_go, .name = go_name, .parse = go_parse, .between = " ",
+    .playouts = GO_PLAYOUTS, .value_width = 64,
     .ask = "Your move: ", .no_move = "That is no move: type a point such as D4, pass, or q to end.\n",
-    .may_not = "That move is illegal: the point is taken, or it is suicide or ko. Type another one.\n",
+    .may_not = "That is illegal: taken, suicide or ko. Type another one.\n",
 };

@@ -29,7 +29,10 @@ struct game {
     void (*planes_of)(const void *seen, int turn, uint8_t *planes);
     int (*turned)(int move, int turn);
     void (*opening)(void *board, int64_t number);         // of a game against it; NULL: the empty board
-    int (*opponent)(const void *board, int64_t number);  // the move of the fixed player without a network, in a numbered game
+    // The move of the fixed player without a network, in a numbered game.
+    int (*opponent)(const void *board, int playouts, int64_t number);
+    int playouts;                            // of a move of the opponent
+    int value_width;                         // of the network's layer before the value
     // People.
     void (*draw)(const void *board, struct text *);
     void (*name)(int move, char name[GAME_NAME]);

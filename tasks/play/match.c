@@ -26,7 +26,7 @@ void turn_back(const struct game *g, int turn, const float *turned, float *logit
 struct searches searches_open(const struct search *how, const struct judge_of_leaves *of)
 {
     const size_t n = (size_t)of->batch;
-    struct searches s = {.of = *of, .how = *how};
+    struct searches s = {.of = *of, .how = *how, .playouts = how->game->playouts};
     s.number = zalloc(n * sizeof *s.number), s.ply = zalloc(n * sizeof *s.ply);
     s.tree = zalloc(n * sizeof *s.tree), s.leaf = zalloc(n * sizeof *s.leaf);
     s.planes = zalloc(n * (size_t)game_bytes(how->game));
@@ -100,23 +100,25 @@ void played_move(const struct game *g, struct played *p, int move)
 }
 
 struct turn {
-    const struct game *of;
+    const struct searches *of;
     struct played *game;
 };
 
 static void answer_games(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct turn *turn = context;
+    const struct game *g = turn->of->how.game;
     (void)thread;
     for (int64_t i = begin; i < end; i++) {
         struct played *p = &turn->game[i];
-        if (!p->over && !played_by_network(p)) played_move(turn->of, p, turn->of->opponent(&p->board, p->number));
+        if (p->over || played_by_network(p)) continue;
+        played_move(g, p, g->opponent(&p->board, turn->of->playouts, p->number));
     }
 }
 
 static int play_turn(struct searches *s, struct played *game, int64_t games)
 {
-    struct turn turn = {s->how.game, game};
+    struct turn turn = {s, game};
     threads_for(games, 1, answer_games, &turn);
     s->count = 0;
     for (int64_t i = 0; i < games; i++) {

@@ -16,6 +16,7 @@ struct judge_of_leaves {
 struct searches {
     struct judge_of_leaves of;
     struct search how;
+    int playouts;        // of a move of the opponent
     int64_t count;       // of games that are searched now
     int64_t *number, *ply;  // of the games, for the symmetries of their leaves
     struct tree **tree;

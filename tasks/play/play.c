@@ -8,7 +8,7 @@
 #include "tasks/play/selfplay.h"
 
 enum { TRAIN, EVALUATE, PLAY };
-_Static_assert((int)PLAY == (int)SELFPLAY_PROGRAM, "the program that judges leaves");
+_Static_assert((int)PLAY == (int)SELFPLAY_PROGRAM && (int)EVALUATE == (int)WINS_PROGRAM, "programs that judge leaves");
 
 // ---- programs
 
@@ -44,6 +44,13 @@ static void judge_leaves(struct step *s)
     step_keep(s, step_slot(s, SELFPLAY_VALUE, SHAPE(count, 1), F32), out.value);
 }
 
+// Of games of an evaluation. Their results go through the graph to the judge.
+static void judge_games(struct step *s)
+{
+    judge_leaves(s);
+    step_output(s, PLAY_RESULT, step_slot(s, WINS_RESULT, SHAPE(s->is.batch, 1), F32));
+}
+
 static void choose_sizes(const struct setting *c, int64_t step, int program, struct variant *is)
 {
     (void)step;
@@ -67,6 +74,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
     rule[1] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), c->recipe->head_lr);
     rule[2] = rule_of_others(c, "bias", ANY, c->recipe->bias_lr);
+    if (c->model->parts & PART_MINIGO) rule[2].settings.decay = 0;
     return 3;
 }
 
@@ -89,4 +97,23 @@ const struct task task_connect4 = {
     .host = &selfplay_host, .judge = &play_judge, .player = &play_player, .rules = update_rules, .baselines = play_baselines,
 };
 
-const struct task *const tasks_play[] = {&task_connect4, NULL};
+static const struct task_feed game_feeds[] = {
+    [FEED_TRAIN] = {"games", SPLIT_TRAIN, ORDER_GROWING}, [FEED_TEST] = {"match", SPLIT_TEST, ORDER_FILE}, {0}};
+static const struct task_program game_programs[] = {
+    [TRAIN] = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train},
+    [EVALUATE] = {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, judge_games},
+    [PLAY] = {"play", PROGRAM_INFER, FEED_NONE, 0, judge_leaves},
+    {0},
+};
+static const struct metric wins[] = {[PLAY_WINS] = {"wins", "%", METRIC_RATIO, false}, {0}};
+static const char *const minigo_sets[] = {"minigo-9", "minigo-9-drawn", NULL};
+static const char *const minigo_recipes[] = {"minigo-9", "minigo-9-drawn", NULL};
+
+const struct task task_minigo_9 = {
+    .name = "minigo-9", .title = "MiniGo 9 x 9", .samples = "positions", .metrics = wins, .target = 0.5,
+    .data_sets = minigo_sets, .recipes = minigo_recipes, .models = minigo_models, .feeds = game_feeds, .feed = choose_feed,
+    .variant = choose_sizes, .programs = game_programs, .answer = wins_answer,
+    .host = &selfplay_host, .judge = &wins_judge, .player = &play_player, .rules = update_rules,
+};
+
+const struct task *const tasks_play[] = {&task_connect4, &task_minigo_9, NULL};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connect Four, learned by playing against itself: a network chooses moves and judges positions, a tree search with the network
-// makes better moves than the network alone, and the network learns from these and from the results of the games.
-// In this order: play.c has the task and its programs, selfplay.h the games, search.h the tree, connect4.h the rules.
+// Connect Four and Go, learned by playing against itself: a network chooses moves and judges positions, a tree search with the
+// network makes better moves than the network alone, and the network learns from these and from the results of the games.
+// In this order: play.c has the tasks and their programs, selfplay.h the games, search.h the tree, game.h the two games, match.h
+// games against others.
 #pragma once
 
 #include "tasks/common/step/task.h"
@@ -16,4 +17,9 @@ int play_baselines(const struct setting *, struct dataset *stored, struct datase
 
 extern const struct player play_player;  // play_games.c
 
-extern const struct task task_connect4;
+// Of Go the judge plays games within an evaluation: the answer to a batch is the results, f32 [count, 1].
+enum { PLAY_RESULT = 0, PLAY_WINS = 0 };
+extern const struct judge wins_judge;
+int wins_answer(struct drive *);
+
+extern const struct task task_connect4, task_minigo_9;

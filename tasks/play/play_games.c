@@ -32,7 +32,7 @@ static struct searches open_searches(const struct seat *seat)
 static void tell_game(const struct game *of, const struct played *g, struct text *into)
 {
     const char *end = g->result > 0 ? "The network wins." : g->result < 0 ? "The network loses." : "A draw.";
-    text_add(into, "X, the network: ");
+    text_add(into, "X, the network%s: ", of->opening ? ", after the opening" : "");
     for (int i = 0; i < g->plies; i++) {
         char name[GAME_NAME];
         of->name(g->move[i], name);

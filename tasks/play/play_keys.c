@@ -70,6 +70,9 @@ static int check_play(const char *where, const struct recipe *r)
     return 0;
 }
 
+static const struct recipe_table minigo = {
+    .task = "minigo-9", .models = minigo_models, .keys = keys, .parts = parts, .check = check_play,
+};
 const struct recipe_table recipe_table_play = {
-    .task = "connect4", .models = play_models, .keys = keys, .parts = parts, .check = check_play,
+    .task = "connect4", .models = play_models, .next = &minigo, .keys = keys, .parts = parts, .check = check_play,
 };

@@ -2,7 +2,7 @@
 //   stem    conv 3x3, norm, act
 //   block   x = act(x + norm(conv 3x3(act(norm(conv 3x3(x))))))
 //   policy  conv 1x1 (2), norm, act, dense
-//   value   conv 1x1 (1), norm, act, dense (32), act, dense (1), tanh
+//   value   conv 1x1 (1), norm, act, dense (32, in Go 64), act, dense (1), tanh
 // A convolution before a norm has no bias.
 #include "tasks/play/play_network.h"
 
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { POLICY_PLANES = 2, VALUE_PLANES = 1, VALUE_WIDTH = 32 };
+enum { POLICY_PLANES = 2, VALUE_PLANES = 1 };
 
 // Weights begin uniform, as PyTorch's do. By net_conv's rule those of the two heads' convolutions, which have one or two results,
 // would begin ten times as large, and a norm after them divides their gradients by as much.
@@ -55,7 +55,7 @@ struct play_outputs play_network(struct step *s, int boards)
     for (int64_t i = 0; i < k->blocks; i++) x = block(&n, arena_text(&g->arena, "block%lld", (long long)i), x, k->width);
     int policy = net_act(&n, conv_norm(&n, "policy", x, POLICY_PLANES, 1));
     int value = net_act(&n, conv_norm(&n, "value", x, VALUE_PLANES, 1));
-    value = net_act(&n, head(&n, "value.hidden", value, VALUE_WIDTH));
+    value = net_act(&n, head(&n, "value.hidden", value, game_of(s->setting)->value_width));
     policy = head(&n, "policy.dense", policy, game_of(s->setting)->moves);
     return (struct play_outputs){policy, g_act(g, head(&n, "value.dense", value, 1), ACT_TANH)};
 }
@@ -67,5 +67,9 @@ const struct game *game_of(const struct setting *c)
 
 const struct model play_models[] = {
     {.name = "alphazero", .about = "residual blocks with a policy and a value (Silver et al. 2018)", .own = &game_connect4},
+    {0},
+};
+const struct model minigo_models[] = {
+    {.name = "minigo", .about = "the same, as MLPerf's MiniGo has it for Go", .parts = PART_MINIGO, .own = &game_go},
     {0},
 };

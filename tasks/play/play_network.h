@@ -11,4 +11,4 @@ struct play_outputs {
 struct play_outputs play_network(struct step *, int boards);
 
 enum { PART_MINIGO = 1 };  // a bit of struct model: the keys of MiniGo's search
-extern const struct model play_models[];  // ends with name NULL
+extern const struct model play_models[], minigo_models[];  // end with name NULL

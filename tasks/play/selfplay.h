@@ -16,6 +16,9 @@
 #define SELFPLAY_POLICY "play.policy"  // f32[batch,moves]
 #define SELFPLAY_VALUE "play.value"    // f32[batch,1]
 enum { SELFPLAY_PROGRAM = 2 };         // its number in the task's table
+// The evaluation of Go has the same slots, in batches of games, and this one.
+#define WINS_RESULT "play.result"      // f32[batch,1], for the network: -1 or 1
+enum { WINS_PROGRAM = 1 };
 #define SELFPLAY_NEVER -1e4f           // the logit of an illegal move
 int64_t selfplay_batch(const struct setting *);
 struct search selfplay_search(const struct setting *);  // as the recipe has it

@@ -5,7 +5,7 @@ set -eu
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
 for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet coco-maskrcnn gpt-char fineweb-gpt imagenet \
-    imagenette connect4 an4 librispeech-100 librispeech squad squad-split multi30k wmt17-transformer wmt16-gnmt \
+    imagenette connect4 minigo-9 an4 librispeech-100 librispeech squad squad-split multi30k wmt17-transformer wmt16-gnmt \
     wgan-mnist wgan-cifar10; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
@@ -31,6 +31,7 @@ while read -r number model; do
         narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24 --set batch=2 --set accumulate=1' unit=blocks
         ;;
     connect4-*) unit=positions ;;
+    minigo-9-*) narrow='--set model.width=8 --set blocks=1 --set batch=2 --set parallel=2 --set window=64' unit=positions ;;
     wgan-*) narrow='--set model.width=4 --set batch=2' ;;
     an4-* | librispeech*) narrow='--set channels=4 --set layers=1 --set width=24 --set batch=2' unit=utterances ;;
     multi30k-* | wmt*) narrow='--set layers=2 --set width=24' unit=pairs ;;

@@ -37,6 +37,7 @@ same lines gpt-char --data lines $slices --set epochs=1 --set warmup_epochs=0.2 
 same digits wgan-mnist --data mnist-drawn $slices --set epochs=1 --target 1000
 same chords an4 --data chords $slices --set epochs=1.1 --set warmup_epochs=0.5 --set tempo=0.1 --set stretches=1 --target 1
 same games connect4 --data connect4-drawn $slices --set epochs=3 --target 0.99
+same stones minigo-9 --data minigo-9-drawn $slices --set epochs=1 --set games.first=200 --target 0.01
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven
 if [ -x "$driven" ]; then

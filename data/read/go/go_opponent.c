@@ -157,6 +157,13 @@ void go_opponent_digest(char hex[DIGEST_HEX])
 {
     enum { POSITIONS = 16, PLAYOUTS = 100, PLIES = 6 };
     struct text moves = {0};
+    for (int i = 0; i < GO_GAMES; i++) {
+        uint8_t opening[GO_OPENING];
+        char name[2][GO_NAME];
+        go_opening(i, opening);
+        for (int k = 0; k < GO_OPENING; k++) go_name(opening[k], name[k]);
+        text_add(&moves, "%s %s\n", name[0], name[1]);
+    }
     for (int i = 0; i < POSITIONS; i++) {
         struct draws d = DRAWS(OPENINGS_SEED, SPLIT_MOVES, i);
         struct go b;

@@ -10,9 +10,9 @@ enum { GO_PLAYOUTS = 1000 };  // per move of the judge's games
 
 // The move of a game that is not over, after `playouts` random games. `number` (of the game) and the plies choose these.
 int go_opponent_move(const struct go *, int playouts, int64_t number);
-// SHA-256 of its moves, as text, in the positions after the openings of go_opening, with `playouts` games each.
+// SHA-256 of the openings of all games of the judge, and of the opponent's moves in drawn positions, as text.
 void go_opponent_digest(char hex[DIGEST_HEX]);
 
 // The two moves with which a game of the judge begins: a pair of games has one opening, and each player has black once.
-enum { GO_OPENING = 2 };
+enum { GO_OPENING = 2, GO_GAMES = 200 };
 void go_opening(int64_t game, uint8_t moves[GO_OPENING]);

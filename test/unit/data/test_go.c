@@ -284,7 +284,7 @@ TEST(the_opponent_is_the_published_one)
 {
     char hex[DIGEST_HEX];
     go_opponent_digest(hex);
-    assert_string_equal(hex, "d5d93652d3c68b480c7b9e842b1c635069ee5aeff96d00d96968eede336b3661");
+    assert_string_equal(hex, "4818c3e99fb0c107f04e15223720548957ade85fc6fcda9ab2717fd413d61c85");
 }
 
 TEST(openings_come_in_pairs)

@@ -6,6 +6,7 @@
 
 #include "runtime/common/base/text.h"
 #include "tasks/common/step/drive.h"
+#include "tasks/play/match.h"
 #include "tasks/play/play.h"
 #include "tasks/play/selfplay.h"
 
@@ -14,14 +15,19 @@
 
 enum { LEAVES = 16, MOVES = 7, BOARD = 84 };
 
-static void open_games(struct bench *b, const char *device, int threads)
+static void open_task(struct bench *b, const struct task *task, const char *device, int threads)
 {
     static const char *const settings[] = {"games.first=60", "games.parallel=32", "search.simulations=8", "precision=f32", NULL};
-    bench_choose(b, &task_connect4, "connect4-drawn", settings);
+    bench_choose(b, task, task->data_sets[1], settings);
     OK(device_open(device, threads, &b->device));
-    OK(dataset_open("connect4-drawn", NULL, &b->data));
+    OK(dataset_open(task->data_sets[1], NULL, &b->data));
     bench_ready(b);
     OK(trainer_begin(b->trainer, 7));
+}
+
+static void open_games(struct bench *b, const char *device, int threads)
+{
+    open_task(b, &task_connect4, device, threads);
 }
 
 static struct text state_of(const struct bench *b)
@@ -74,12 +80,32 @@ TEST(threads_change_nothing)
     for (int i = 0; i < 2; i++) text_free(&bytes[i]), bench_close(&b[i]);
 }
 
-TEST(states_come_back_or_are_refused)
+// Games of an evaluation are played on all threads, too.
+TEST(threads_change_nothing_in_go)
+{
+    int64_t score[2][METRICS_MAX];
+    struct text bytes[2];
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        open_task(&b, &task_minigo_9, "ref", 1 + 2 * i);
+        OK(trainer_step(b.trainer));
+        bytes[i] = state_of(&b);
+        OK(trainer_evaluate(b.trainer, score[i]));
+        bench_close(&b);
+    }
+    assert_int_equal(bytes[0].length, bytes[1].length);
+    assert_memory_equal(bytes[0].at, bytes[1].at, bytes[0].length);
+    assert_int_equal(score[0][PLAY_WINS], score[1][PLAY_WINS]);
+    for (int i = 0; i < 2; i++) text_free(&bytes[i]);
+}
+
+static void states_come_back(const struct task *task)
 {
     struct bench b;
-    open_games(&b, "null", 1);
+    open_task(&b, task, "null", 1);
     struct text bytes = state_of(&b), again;
-    const struct host *host = task_connect4.host;
+    const struct host *host = task->host;
+    const struct game *game = game_of(&b.trainer->setting);
     struct drive *d = &b.trainer->drive;
     OK(host->load(d, bytes.at, bytes.length));
     again = state_of(&b);
@@ -92,10 +118,74 @@ TEST(states_come_back_or_are_refused)
         assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
         again.at[i + 7] = 0;
     }
-    again.at[again.length - node_bytes(&game_connect4) + offsetof(struct search_node, state)] ^= 1;  // of the last node
+    again.at[again.length - node_bytes(game) + offsetof(struct search_node, state)] ^= 1;  // of the last node
     assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
     text_bytes(&bytes, "", 1);
     assert_int_equal(host->load(d, bytes.at, bytes.length), ERR_INPUT);
     text_free(&bytes), text_free(&again);
     bench_close(&b);
+}
+
+TEST(states_come_back_or_are_refused)
+{
+    states_come_back(&task_connect4);
+    states_come_back(&task_minigo_9);
+}
+
+// ---- what the recipe of MiniGo adds, seen in the games of a state
+
+static const struct search HOW = {.game = &game_go, .simulations = 16, .puct = 2.5f, .growth = 2, .penalty = 0.2f};
+
+// A move begins with the position's value less the penalty, as one result: with the first result q it is worth (v - 0.2 + q) / 2.
+TEST(moves_begin_with_a_penalty)
+{
+    struct tree *t = zalloc(tree_bytes(&HOW));
+    struct go b;
+    float logits[GO_MOVES] = {[10] = 5, [11] = 4};
+    go_begin(&b);
+    tree_begin(t, &HOW, &b);
+    tree_expand(t, &HOW, tree_select(t, &HOW), logits, 0.5f);
+    const int first = tree_select(t, &HOW);
+    assert_int_equal(tree_node(t, &HOW, first)->by, 10);
+    tree_expand(t, &HOW, first, logits, 1);  // lost: (0.3 - 1) / 2 + weight P / 2, against 0.3 + weight P of the next move
+    const int second = tree_select(t, &HOW);
+    assert_int_equal(tree_node(t, &HOW, second)->parent, 0);
+    assert_int_equal(tree_node(t, &HOW, second)->by, 11);
+    assert_float_equal(tree_value(t, &HOW), (0.5 - 1) / 2, 1e-6);
+    free(t);
+}
+
+// Legal moves alone have a prior, and a game that ends by two passes needs no network.
+TEST(go_is_searched_to_its_end)
+{
+    struct tree *t = zalloc(tree_bytes(&HOW));
+    struct go b;
+    float logits[GO_MOVES] = {[GO_PASS] = 9};
+    go_begin(&b);
+    go_play(&b, 40), go_play(&b, GO_PASS);
+    tree_begin(t, &HOW, &b);
+    tree_expand(t, &HOW, tree_select(t, &HOW), logits, 0);
+    assert_float_equal(tree_root(t)->move[40].prior, 0, 0);
+    for (int leaf; (leaf = tree_select(t, &HOW)) != TREE_NONE;) tree_expand(t, &HOW, leaf, logits, 0);
+    assert_int_equal(tree_most_visited(t, &HOW), GO_PASS);  // black's only stone has all 81 points
+    const struct search_node *passed = tree_node(t, &HOW, tree_root(t)->move[GO_PASS].child);
+    assert_int_equal(passed->state, SEARCH_OVER);
+    assert_float_equal(passed->value, -1, 0);
+    assert_true(tree_is_sound(t, &HOW, &b));
+    free(t);
+}
+
+// Symmetries are drawn, each of the eight, and moves of a turned board come back.
+TEST(leaves_are_turned)
+{
+    int seen = 0;
+    float turned[GO_MOVES], logits[GO_MOVES];
+    for (int leaf = 0; leaf < 200; leaf++) seen |= 1 << leaf_turn(&game_go, 7, 1, 2, leaf);
+    assert_int_equal(seen, 255);
+    assert_int_equal(leaf_turn(&game_connect4, 7, 1, 2, 3), 0);
+    for (int turn = 0; turn < GO_TURNS; turn++) {
+        for (int m = 0; m < GO_MOVES; m++) turned[go_turned(m, turn)] = (float)m;
+        turn_back(&game_go, turn, turned, logits);
+        for (int m = 0; m < GO_MOVES; m++) assert_float_equal(logits[m], m, 0);
+    }
 }
