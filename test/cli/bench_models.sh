@@ -31,7 +31,10 @@ while read -r number model; do
         narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24 --set batch=2 --set accumulate=1' unit=blocks
         ;;
     connect4-*) unit=positions ;;
-    minigo-9-*) narrow='--set model.width=8 --set blocks=1 --set batch=2 --set parallel=2 --set window=64' unit=positions ;;
+    minigo-9-*)
+        narrow='--set model.width=8 --set blocks=1 --set batch=2 --set parallel=2 --set window=64 --set games.first=2'
+        narrow="$narrow --set simulations=4 --set search.first=0" unit=positions
+        ;;
     wgan-*) narrow='--set model.width=4 --set batch=2' ;;
     an4-* | librispeech*) narrow='--set channels=4 --set layers=1 --set width=24 --set batch=2' unit=utterances ;;
     multi30k-* | wmt*) narrow='--set layers=2 --set width=24' unit=pairs ;;

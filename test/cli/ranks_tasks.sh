@@ -6,12 +6,12 @@
 set -eu
 . "$ROOT/test/mpi.sh"
 
-same() { # NAME TRAINING...
+same() { # NAME TRAINING...; where may_miss is 3, the target may be missed
     local name=$1
     shift
     mkdir "$name"
-    "$DAWN" train "$@" --db "$name/1.db" --save "$name/1.safetensors" >"$name/1.txt"
-    mpirun -n 2 "$DAWN" train "$@" --db "$name/2.db" --save "$name/2.safetensors" >"$name/2.txt"
+    "$DAWN" train "$@" --db "$name/1.db" --save "$name/1.safetensors" >"$name/1.txt" || [ $? = "${may_miss:-0}" ]
+    mpirun -n 2 "$DAWN" train "$@" --db "$name/2.db" --save "$name/2.safetensors" >"$name/2.txt" || [ $? = "${may_miss:-0}" ]
     cmp "$name/1.safetensors" "$name/2.safetensors"
     for n in 1 2; do "$DAWN" results export --db "$name/$n.db" --format json --to "$name/$n.json"; done
     python3 - "$name" <<'PY'
@@ -37,7 +37,7 @@ same lines gpt-char --data lines $slices --set epochs=1 --set warmup_epochs=0.2 
 same digits wgan-mnist --data mnist-drawn $slices --set epochs=1 --target 1000
 same chords an4 --data chords $slices --set epochs=1.1 --set warmup_epochs=0.5 --set tempo=0.1 --set stretches=1 --target 1
 same games connect4 --data connect4-drawn $slices --set epochs=3 --target 0.99
-same stones minigo-9 --data minigo-9-drawn $slices --set epochs=1 --set games.first=200 --target 0.01
+may_miss=3 same stones minigo-9 --data minigo-9-drawn $slices --set epochs=1 --set games.first=200 --target 0.01
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven
 if [ -x "$driven" ]; then
