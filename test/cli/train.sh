@@ -6,7 +6,7 @@ set -eu
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/status.sh"
 
-quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0"
+quick="--data synthetic --set widths=16,16,16 --batch 50 --set epochs=0.05 --set views=1 --set evaluate_every=0"
 
 # ---- a run and its record
 "$DAWN" train cifar10 $quick --target 0.001 --seed 5 >plain.txt
@@ -23,7 +23,7 @@ run = json.load(open("run.json"))["runs"][0]
 text = run["recipe_json"]
 assert "\n" not in text and '": ' not in text, text
 assert hashlib.sha256(text.encode()).hexdigest() == run["recipe_digest"]
-assert json.loads(text)["schedule"]["epochs"] == 0.2, text
+assert json.loads(text)["schedule"]["epochs"] == 0.05, text
 PY
 "$DAWN" results show 1 | grep -q SYNTHETIC
 "$DAWN" infer cifar10 --latency --items 50 --warmup 5 --target 0.001 >infer.txt
@@ -169,7 +169,7 @@ says 2 'no model "resnet5".*resnet' "$DAWN" train cifar10 --data synthetic --mod
 says 2 '^dawn train: --precision: there is no precision "f8"; did you mean "f32"' "$DAWN" train cifar10 --precision f8
 says 2 'no recipe key "epoch".*epochs' "$DAWN" train cifar10 --data synthetic --set epoch=3
 says 2 'key=value' "$DAWN" train cifar10 --data synthetic --set epochs
-says 2 '"schedule.warmup_epochs" must be below 0.2, the epoch at which the decay ends .of 0.2, with a tail of 0.; got 1: add --set warmup_epochs=0.04$' \
+says 2 '"schedule.warmup_epochs" must be below 0.05, the epoch at which the decay ends .of 0.05, with a tail of 0.; got 1: add --set warmup_epochs=0.01$' \
     "$DAWN" train cifar10 $quick --set warmup_epochs=1
 says 2 '"epochs" must be a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
 says 2 'no recipe "airbench"' "$DAWN" train cifar10 --data synthetic --recipe airbench
