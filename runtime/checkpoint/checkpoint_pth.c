@@ -67,7 +67,7 @@ static int take_number(struct machine *m, int n, int64_t *into)
     uint64_t number = 0;
     TRY(take_bytes(m, (size_t)n, &b));
     for (int i = n - 1; i >= 0; i--) number = number << 8 | b[i];
-    *into = n == 8 ? (int64_t)number : n == 4 ? (int64_t)(int32_t)(uint32_t)number : (int64_t)number;
+    *into = n == 4 ? (int32_t)(uint32_t)number : (int64_t)number;
     return 0;
 }
 

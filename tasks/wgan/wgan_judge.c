@@ -355,9 +355,10 @@ static int count_baselines(struct originals *of, struct dataset *stored, struct 
     TRY(distance_to(of, "the other split", &few, &row[0].score));
     TRY(distance_to(of, "noise", noisy, &row[1].score));
     row[2] = (struct baseline){.metric = WGAN_COPIES, .score = chance_of_copies(f)};
-    snprintf(row[0].what, sizeof row[0].what, "real images: the first %lld of the %s", (long long)most,
-             other == SPLIT_TRAIN ? "training" : "test");
-    snprintf(row[1].what, sizeof row[1].what, "noise, %lld pictures", (long long)noisy->count);
+    const char *but = of->by->count > most && !f->synthetic ? " (too few for FID)" : "";
+    snprintf(row[0].what, sizeof row[0].what, "real images: the first %lld of the %s%s", (long long)most,
+             other == SPLIT_TRAIN ? "training" : "test", but);
+    snprintf(row[1].what, sizeof row[1].what, "noise, %lld pictures%s", (long long)noisy->count, but);
     snprintf(row[2].what, sizeof row[2].what, "by chance, because there are more training images");
     if (of->by->remark) TRY(of->by->remark(of->net, stored, of->image[SPLIT_TEST].at, of->image[SPLIT_TEST].count, row[1].what));
     return 3;

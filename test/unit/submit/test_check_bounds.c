@@ -84,6 +84,7 @@ TEST(shares_have_bounds)
                  {"wmt16-gnmt", "bleu", "BLEU", 5000000000, true}, {"wmt17-transformer", "bleu", "BLEU", -1, true},
                  {"multi30k", "greedy", "BLEU", 100000001, true}, {"multi30k", "greedy", "BLEU", 38000000, false},
                  {"wgan-mnist", "fd-lenet84", "FD", 49999, true}, {"wgan-mnist", "fd-lenet84", "FD", 2300000, false},
+                 {"wgan-cifar10", "fid", "FD", 499999, true}, {"wgan-cifar10", "fid", "FD", 24800000, false},
                  {"connect4", "mistakes", "%", 1000001, true}, {"connect4", "mistakes", "%", 350000, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *run = fixture_run(), *metric = fixture_item(run, "metrics", 0);
