@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # gpu_bundle.sh ARCHIVE PROGRAM TEST...: packs what a GPU machine without network and development packages needs into
-# ARCHIVE (.tar.xz): the program, the device's tests, their shared libraries, and the scripts that use them. The C library,
+# ARCHIVE (.tar.xz): the program, the device's tests, their shared libraries, and the scripts that use them. The C library (all its parts),
 # the C++ runtime and the NVIDIA driver are the machine's own; cuDNN and cuBLAS are looked for there. There: tar xJf ARCHIVE
 # && gpu/run.sh OUT. Called by "make gpu-bundle". An archive that reaches $MOST MiB (.xz: 40; .tar: no limit) is a failure, because
 # it has to travel with the command that uses it. test/gpu_rehearse.sh packs the emulated program in the same way, with all
@@ -18,7 +18,7 @@ mkdir -p "$gpu/lib" "$gpu/on_gpu" "$gpu/test/bench"
 cp "$program" "$gpu/dawn"
 cp "$@" "$gpu/on_gpu/"
 ldd "$gpu/dawn" "$gpu"/on_gpu/* | sed -n 's/^.* => \(\/[^ ]*\) .*/\1/p' | sort -u |
-    grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libcuda|libnvidia[^/]*)\.so' | while read -r library; do
+    grep -Ev '/(libc|libm|libdl|librt|libpthread|libresolv|libanl|libstdc\+\+|libgcc_s|libcuda|libnvidia[^/]*)\.so' | while read -r library; do
     cp -L "$library" "$gpu/lib/"
 done
 [ -z "${LIBRARIES:-}" ] || cp $LIBRARIES "$gpu/lib/" # a list of files
