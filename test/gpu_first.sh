@@ -185,7 +185,7 @@ steps_of_bert() {
 # Each node alone, with a trace for Perfetto.
 nodes() {
     # shellcheck disable=SC2086
-    "$dawn" profile cifar10 --device cuda --fake --recipe fulcrum-e1 --seconds "$seconds" --rows 200 --trace "$logs/step.json" \
+    "$dawn" profile cifar10 --device cuda --fake --recipe fulcrum-e1 --precision f16 --seconds "$seconds" --rows 200 --trace "$logs/step.json" \
         $small
 }
 

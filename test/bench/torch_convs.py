@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The convolutions of CIFAR-10's airbench and of ResNet-50 on a GPU by PyTorch: forward, both gradients, fp16, channels
-# last, median of 30 by events, after 10 that choose the algorithm. To compare with "dawn bench ops --device cuda --op conv".
+# last, median of 30 by events, after 10 that choose the algorithm. To compare with the nodes of "dawn profile cifar10 --device
+# cuda --fake --recipe fulcrum-e1 --precision f16" and "dawn profile imagenet --device cuda --fake --batch 256 --precision f16",
+# which have the same batches ("dawn bench ops" has 100 images).
 import torch
 import torch.nn.functional as F
 
