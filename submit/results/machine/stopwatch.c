@@ -119,20 +119,9 @@ int64_t stopwatch_end_to_end_ns(const struct stopwatch *sw)
     return stopwatch_read(sw).end_to_end_ns;
 }
 
-int64_t stopwatch_classic_ns(const struct stopwatch *sw)
-{
-    return stopwatch_read(sw).classic_ns;
-}
-
 int64_t stopwatch_warm_ns(const struct stopwatch *sw)
 {
     return stopwatch_read(sw).warm_ns;
-}
-
-int64_t stopwatch_segment_ns(const struct stopwatch *sw, enum segment segment)
-{
-    BUG_IF(segment < 0 || segment >= SEGMENT_END);
-    return segment_at(sw, segment, clock_ns());
 }
 
 const char *stopwatch_name(enum segment segment)

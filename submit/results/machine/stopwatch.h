@@ -65,9 +65,7 @@ void stopwatch_free(struct stopwatch *);
 struct stopwatch_clocks stopwatch_enter(struct stopwatch *, enum segment next);
 struct stopwatch_clocks stopwatch_read(const struct stopwatch *);
 int64_t stopwatch_end_to_end_ns(const struct stopwatch *);
-int64_t stopwatch_classic_ns(const struct stopwatch *);
 int64_t stopwatch_warm_ns(const struct stopwatch *);
-int64_t stopwatch_segment_ns(const struct stopwatch *, enum segment);  // so far, including the open one
 
 const char *stopwatch_name(enum segment);
 bool stopwatch_find(const char *name, enum segment *);
