@@ -566,7 +566,8 @@ int cmd_infer(int argc, char **argv)
                                 "Runs trained weights over the test set: shows their score and, with --latency, measures and "
                                 "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
                                 "of the task that has weights; without TASK, the newest of any task. FILE is a photograph for "
-                                "tasks that find things in it, JPEG or PNG, or a recording of speech: WAV, FLAC or sphere.", options,
+                                "tasks that find things in it, JPEG or PNG, or a recording of speech: WAV, FLAC or sphere.",
+                                options,
                                 "Examples:\n"
                                 "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
