@@ -282,6 +282,7 @@ static int play(struct drive *d, int64_t positions)
     threads_for(p->games / HALVES, 1, select_leaves, now);
     TRY(send_leaves(d, now));
     while (p->is.positions < positions) {
+        TRY(drive_between(d, "playing games, position", p->is.positions, positions));
         threads_for(p->games / HALVES, 1, select_leaves, next);
         TRY(receive_answers(d, p));
         TRY(send_leaves(d, next));

@@ -22,6 +22,16 @@ resumes "0 3" 16 $train --threads 1
 reads plan.txt 'minigo, 692,349 parameters, 110 MFLOP'
 reads plan.txt '15 epochs of 300 steps'
 
+# A signal ends the games before the first step, which no state could hold.
+"$DAWN" $train --threads 1 --db stopped.db --set games.first=1000000 >log.txt 2>err.txt &
+wait_line $! log.txt 'minigo'
+sleep 1
+kill -INT $! # as Control-C does
+rc=0
+wait $! || rc=$?
+[ "$rc" = 130 ]
+reads err.txt 'stopped by a signal before step 1; the record so far is kept'
+
 # ---- games
 infer="infer minigo-9 --db straight/results.db --threads 1 --precision f32"
 "$DAWN" $infer --predictions games.txt --json >score.json

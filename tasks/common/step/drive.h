@@ -25,10 +25,17 @@ struct drive {
     int (*next)(struct drive *, int feed);
     int (*run)(struct drive *, int program);
     void *owner;
+    int (*between)(void *context, const char *what, int64_t done, int64_t all);  // or NULL: nobody is told
+    void *context;            // of between
 };
 
 static inline int drive_next(struct drive *d, int feed) { return d->next(d, feed); }
 static inline int drive_run(struct drive *d, int program) { return d->run(d, program); }
+// Host code that may take long says what it does and how far it is: "playing games, position". An error ends it.
+static inline int drive_between(struct drive *d, const char *what, int64_t done, int64_t all)
+{
+    return d->between ? d->between(d->context, what, done, all) : 0;
+}
 // Says how many samples the growing set of a feed has, before the first batch and whenever it has grown.
 int drive_grow(struct drive *, int feed, int64_t count) MUST_CHECK;
 int drive_read(struct drive *, const char *slot, void *into, size_t bytes) MUST_CHECK;  // waits for the device

@@ -41,10 +41,7 @@ static void watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static bool is_stopped(void)
-{
-    return stopped;
-}
+static bool is_stopped(void) { return stopped; }
 
 static int check_stopped(void)
 {
@@ -282,6 +279,14 @@ static int cut_here(struct training *r)
                 r->o->replay->epochs == 1 ? "" : "s");
 }
 
+static void show_part(struct training *r, const char *what, int64_t done, int64_t all)
+{
+    char words[96];
+    if (!progress_wants(&r->progress, r->trainer->at, clock_ns())) return;
+    snprintf(words, sizeof words, "%s %lld of %lld", what, (long long)done + 1, (long long)all);
+    progress_note(&r->progress, words);
+}
+
 // An evaluation may take longer than many steps, so a signal ends it. A run that writes states finishes the evaluation,
 // because a state cannot hold half of one, and so do several processes, which get the signal at different batches.
 static int between_batches(void *context, int64_t done, int64_t all)
@@ -291,10 +296,18 @@ static int between_batches(void *context, int64_t done, int64_t all)
     if (stopped && !train_keeps_states(r) && ranks_size() == 1)
         return fail(ERR_INTERRUPTED, "stopped by a signal in the evaluation after step %lld of %lld; the record so far is kept",
                     (long long)t->at, (long long)t->steps);
-    if (r->device->type->queues || !progress_wants(&r->progress, t->at, clock_ns())) return 0;
-    char words[64];
-    snprintf(words, sizeof words, "evaluating, batch %lld of %lld", (long long)done + 1, (long long)all);
-    progress_note(&r->progress, words);
+    if (!r->device->type->queues) show_part(r, "evaluating, batch", done, all);
+    return 0;
+}
+
+// As between_batches, for host code between two steps. Before the first step there is nothing that a state could hold.
+static int between_steps(void *context, const char *what, int64_t done, int64_t all)
+{
+    struct training *r = context;
+    const int64_t at = r->trainer->at;
+    if (stopped && (at == 0 || !train_keeps_states(r)) && ranks_size() == 1)
+        return fail(ERR_INTERRUPTED, "stopped by a signal before step %lld; the record so far is kept", (long long)at + 1);
+    show_part(r, what, done, all);
     return 0;
 }
 
@@ -318,7 +331,8 @@ static int loop(struct training *r)
 {
     struct trainer *t = r->trainer;
     enum train_wish wish;
-    t->evaluation.between = between_batches, t->evaluation.context = r;
+    t->evaluation.between = between_batches, t->drive.between = between_steps;
+    t->evaluation.context = t->drive.context = r;
     TRY(warm_up(r));
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)r->seed));

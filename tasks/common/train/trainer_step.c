@@ -191,7 +191,8 @@ int trainer_place(struct trainer *t)
     struct trainer_calls done = {0};
     t->folded = false;
     t->drive = (struct drive){.setting = &t->setting, .session = t->session, .seed = t->seed, .step = t->at,
-                              .supply = t->supply, .next = next_batch, .run = run_program, .owner = t};
+                              .supply = t->supply, .next = next_batch, .run = run_program, .owner = t,
+                              .between = t->drive.between, .context = t->drive.context};
     for (int64_t step = 0; step < t->at; step++) TRY(trainer_count_calls(t, step, &done));
     TRY(place_programs(t, &done));
     if (!t->choice.task->step) {
