@@ -14,7 +14,7 @@ norm_back_sums 128 coefficients, sums and two rows of eight channels; two blocks
 norm_gate_sums 112 as norm_back_sums, with y instead of a second row
 norm_back 128 as norm_back_sums, with the coefficients of dx instead of sums
 norm_back_unpool 128 as norm_back
-gather_grad_pieces 72 four rows of eight columns, read ahead, and their sum; three blocks of 256 threads fit
+gather_grad_pieces 80 four rows of eight columns, read ahead, and their sum; three blocks of 256 threads fit
 reorder 104 16 rows of 16 bytes; two blocks of 256 threads fit
 sample_boxes 72 two selections in one body; one block takes a picture, so registers do not limit how many run
 conv_wgrad 80 16 sums per thread, and four taps for channels that do not come by fours; bound by arithmetic
