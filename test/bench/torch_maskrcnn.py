@@ -22,10 +22,9 @@ CLASS = [[1, 2], [2]]
 
 
 class Backbone(Retina):
-    out_channels = PYRAMID
-
-    def __init__(self):
-        super().__init__()
+    def __init__(self, widths=(4, 5, 6, 7, 8), pyramid=PYRAMID):
+        super().__init__(CLASSES, widths, pyramid)
+        self.out_channels = pyramid
         del self.classes, self.boxes
 
     def forward(self, x):
@@ -36,45 +35,58 @@ def cut(bins):
     return MultiScaleRoIAlign(LEVELS, bins, 2, canonical_scale=64, canonical_level=4)
 
 
-anchors = AnchorGenerator(((32,), (64,), (128,)), ((1.0, 2.0, 3.0),) * 3)
-net = MaskRCNN(Backbone(), rpn_anchor_generator=anchors, rpn_head=RPNHead(PYRAMID, 3), rpn_pre_nms_top_n_train=60,
-               rpn_post_nms_top_n_train=50, rpn_batch_size_per_image=800, box_roi_pool=cut(7), box_head=TwoMLPHead(PYRAMID * 49, HIDDEN),
-               box_predictor=FastRCNNPredictor(HIDDEN, CLASSES), box_batch_size_per_image=DRAWN, mask_roi_pool=cut(14),
-               mask_head=MaskRCNNHeads(PYRAMID, (PYRAMID,) * 4, 1),
-               mask_predictor=MaskRCNNPredictor(PYRAMID, PYRAMID, CLASSES)).double()
+def network(backbone, classes, hidden, counts):  # best cells per level, proposals, drawn cells, drawn boxes
+    first, kept, cells, boxes = counts
+    c, anchors = backbone.out_channels, AnchorGenerator(((32,), (64,), (128,)), ((1.0, 2.0, 3.0),) * 3)
+    return MaskRCNN(backbone, rpn_anchor_generator=anchors, rpn_head=RPNHead(c, 3), rpn_pre_nms_top_n_train=first,
+                    rpn_post_nms_top_n_train=kept, rpn_batch_size_per_image=cells, box_roi_pool=cut(7),
+                    box_head=TwoMLPHead(c * 49, hidden), box_predictor=FastRCNNPredictor(hidden, classes),
+                    box_batch_size_per_image=boxes, mask_roi_pool=cut(14), mask_head=MaskRCNNHeads(c, (c,) * 4, 1),
+                    mask_predictor=MaskRCNNPredictor(c, c, classes))
 
 
-def views():  # parameters by DAWN's names, the matrix after the flattened [C,7,7] as filters
+def losses_of(net, images, sizes, targets):  # and the proposals
+    levels = net.backbone(images)
+    proposals, first = net.rpn(ImageList(images, sizes), levels, targets)
+    _, second = net.roi_heads(levels, proposals, sizes, targets)
+    return [first["loss_objectness"], first["loss_rpn_box_reg"], second["loss_classifier"], second["loss_box_reg"],
+            second["loss_mask"]], proposals
+
+
+def views(net):  # parameters by DAWN's names, the matrix after the flattened [C,7,7] as filters
     for name, p in net.named_parameters():
         p = p.view(HIDDEN, PYRAMID, 7, 7) if name.endswith("fc6.weight") else p
         yield name.removeprefix("backbone."), p
 
 
-with torch.no_grad():
-    put_waves(views())
-i = torch.arange(N * H * W * 3, dtype=torch.float64)
-x = torch.sin(0.11 * i + 0.3 * torch.sin(0.013 * i)).float().double().reshape(N, H, W, 3).permute(0, 3, 1, 2)
-masks = (torch.arange(N * 3 * H * W) % 97 < 50).to(torch.uint8).reshape(N, 3, H, W)
-targets = [{"boxes": torch.tensor(b, dtype=torch.float64), "labels": torch.tensor(c), "masks": masks[n, : len(b)]}
-           for n, (b, c) in enumerate(zip(BOXES, CLASS))]
-levels = net.backbone(x)
-proposals, first = net.rpn(ImageList(x, SIZES), levels, targets)
-_, second = net.roi_heads(levels, proposals, SIZES, targets)
-losses = [first["loss_objectness"], first["loss_rpn_box_reg"], second["loss_classifier"], second["loss_box_reg"], second["loss_mask"]]
-sum(losses).backward()
-print("losses", ", ".join(f"{loss.item():.9g}" for loss in losses), "of", [len(p) for p in proposals], "proposals")
-sums = {}
-for name, p in net.named_parameters():
-    layer = ".".join(name.removeprefix("backbone.").split(".")[: 2 if name[0] == "r" else 1]) + "."
-    g = p.grad.view(HIDDEN, PYRAMID, 7, 7) if name.endswith("fc6.weight") else p.grad
-    sums[layer] = sums.get(layer, 0) + cos_sum(g)
-for layer, value in sums.items():
-    print(f'    {{"{layer}", {value:.9g}}},')
+def main():
+    net = network(Backbone(), CLASSES, HIDDEN, (60, 50, 800, DRAWN)).double()
+    with torch.no_grad():
+        put_waves(views(net))
+    i = torch.arange(N * H * W * 3, dtype=torch.float64)
+    x = torch.sin(0.11 * i + 0.3 * torch.sin(0.013 * i)).float().double().reshape(N, H, W, 3).permute(0, 3, 1, 2)
+    masks = (torch.arange(N * 3 * H * W) % 97 < 50).to(torch.uint8).reshape(N, 3, H, W)
+    targets = [{"boxes": torch.tensor(b, dtype=torch.float64), "labels": torch.tensor(c), "masks": masks[n, : len(b)]}
+               for n, (b, c) in enumerate(zip(BOXES, CLASS))]
+    losses, proposals = losses_of(net, x, SIZES, targets)
+    sum(losses).backward()
+    print("losses", ", ".join(f"{loss.item():.9g}" for loss in losses), "of", [len(p) for p in proposals], "proposals")
+    sums = {}
+    for name, p in net.named_parameters():
+        layer = ".".join(name.removeprefix("backbone.").split(".")[: 2 if name[0] == "r" else 1]) + "."
+        g = p.grad.view(HIDDEN, PYRAMID, 7, 7) if name.endswith("fc6.weight") else p.grad
+        sums[layer] = sums.get(layer, 0) + cos_sum(g)
+    for layer, value in sums.items():
+        print(f'    {{"{layer}", {value:.9g}}},')
 
-# Masks in a picture of 40 x 30 pixels: the pixels inside, and the sum of their numbers, column by column.
-i = torch.arange(28 * 28, dtype=torch.float32)
-mask = (0.5 + 0.45 * torch.sin(0.05 * i) * torch.cos(0.031 * i)).reshape(1, 1, 28, 28)
-for box in ([5.3, 4.2, 25.7, 28.9], [-3.5, -2.25, 12.5, 9.75], [30.1, 20.2, 40.0, 30.0], [7.0, 7.0, 7.5, 20.0]):
-    inside = paste_masks_in_image(mask, torch.tensor([box]), (30, 40))[0, 0] > 0.5
-    at = inside.T.reshape(-1).nonzero()
-    print("mask", box, len(at), int(at.sum()))
+    # Masks in a picture of 40 x 30 pixels: the pixels inside, and the sum of their numbers, column by column.
+    i = torch.arange(28 * 28, dtype=torch.float32)
+    mask = (0.5 + 0.45 * torch.sin(0.05 * i) * torch.cos(0.031 * i)).reshape(1, 1, 28, 28)
+    for box in ([5.3, 4.2, 25.7, 28.9], [-3.5, -2.25, 12.5, 9.75], [30.1, 20.2, 40.0, 30.0], [7.0, 7.0, 7.5, 20.0]):
+        inside = paste_masks_in_image(mask, torch.tensor([box]), (30, 40))[0, 0] > 0.5
+        at = inside.T.reshape(-1).nonzero()
+        print("mask", box, len(at), int(at.sum()))
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ from safetensors.torch import load_file
 import scored_set
 import torch_bert
 import torch_gpt
-import torch_retina
+import torch_detection
 import torch_speech
 import torch_wgan
 
@@ -250,7 +250,7 @@ class Photos(Case):
     gradients of the first layers are a few percent apart from those. A large epsilon keeps small gradients from moving a weight by
     their sign alone."""
     task, recipe, clips = "bccd", "bccd", 10
-    factors = {"box": torch_retina.BOX_FACTOR}
+    factors = {"box": torch_detection.BOX_FACTOR}
     first, share = 4, 0.5
     EPSILON = 1e-2
     PHOTOS, SIDES, SIZES, LEVELS = 16, (240, 320), 3, (8, 16, 32)
@@ -307,13 +307,13 @@ class Photos(Case):
         return (1 - math.cos(math.pi * left)) / 2
 
     def model(self):
-        return torch_retina.retina().double().train()
+        return torch_detection.retina().double().train()
 
     def updates(self, model):
         return adamw(model, 1e-3, 0.05, (0.9, 0.999), self.EPSILON)
 
     def loss(self, model, step):
-        return torch_retina.losses(*model(self.images), *self.targets)
+        return torch_detection.losses(*model(self.images), *self.targets)
 
 
 class Utterances(Case):
