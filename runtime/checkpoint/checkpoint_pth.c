@@ -182,7 +182,7 @@ static bool lies_by_rows(const struct tensor *t)
     return true;
 }
 
-// True if the elements lie without a gap, whichever dimension is the outer one.
+// True if the elements lie without a gap, with any of the dimensions as the outer one.
 static bool lies_dense(const struct tensor *t)
 {
     const int rank = t->is.shape.rank;

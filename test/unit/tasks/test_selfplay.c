@@ -136,8 +136,9 @@ TEST(states_come_back_or_are_refused)
 
 static const struct search HOW = {.game = &game_go, .simulations = 16, .puct = 2.5f, .growth = 2, .penalty = 0.2f};
 
-// A move begins with the position's value less the penalty, as one result: with the first result q it is worth (v - 0.2 + q) / 2.
-TEST(moves_begin_with_a_penalty)
+// A move without visits is worth the position's value less the penalty, as if it had one result: with the first real result q
+// it is worth (v - 0.2 + q) / 2.
+TEST(unvisited_moves_count_as_a_penalty)
 {
     struct tree *t = zalloc(tree_bytes(&HOW));
     struct go b;
