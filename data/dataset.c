@@ -239,10 +239,10 @@ void kind_drawn(struct dataset *ds, int version, int seed)
     kind_known(ds, false);
 }
 
-int kind_no_room(struct dataset *ds, enum split split, const struct field *field, int64_t index, int64_t bytes, size_t room)
+int kind_too_small(struct dataset *ds, enum split split, const struct field *field, int64_t index, int64_t bytes, size_t capacity)
 {
     return fail(ERR_USAGE, "%s: %s of %s sample %lld has %lld bytes, and the buffer holds %zu", ds->facts.name, field->name,
-                ds->facts.split_name[split], (long long)index, (long long)bytes, room);
+                ds->facts.split_name[split], (long long)index, (long long)bytes, capacity);
 }
 
 const struct field *dataset_field(const struct dataset *ds, const char *name)
@@ -299,23 +299,24 @@ int dataset_read(struct dataset *ds, enum split split, const char *name, int64_t
     return pieces_for(count, 64, dataset_read_piece, &range);
 }
 
-int dataset_item(struct dataset *ds, enum split split, const char *name, int64_t index, void *into, size_t room,
+int dataset_item(struct dataset *ds, enum split split, const char *name, int64_t index, void *into, size_t capacity,
                  int64_t *length)
 {
     const struct field *field;
     TRY(dataset_find_field(ds, name, &field));
-    return dataset_item_of(ds, split, field, index, into, room, length);
+    return dataset_item_of(ds, split, field, index, into, capacity, length);
 }
 
-int dataset_item_of(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int dataset_item_of(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                     int64_t *length)
 {
     int64_t found = 1;
     TRY(dataset_check_range(ds, split, index, 1));
     if (field->ragged != FIELD_FIXED) {
-        TRY(ds->kind->item(ds, split, field, index, into, room, &found));
+        TRY(ds->kind->item(ds, split, field, index, into, capacity, &found));
     } else {
-        if ((size_t)field_bytes(field, 1) > room) return kind_no_room(ds, split, field, index, field_bytes(field, 1), room);
+        const int64_t bytes = field_bytes(field, 1);
+        if ((size_t)bytes > capacity) return kind_too_small(ds, split, field, index, bytes, capacity);
         TRY(ds->kind->read(ds, split, field, index, 1, into));
     }
     if (length != NULL) *length = found;

@@ -71,11 +71,11 @@ const char *split_name(enum split);  // "train", "test"
 const struct field *dataset_field(const struct dataset *, const char *name);  // NULL if there is none
 // Reads `count` samples of a fixed field; `into` NULL only checks them. Uses the threads of threads.h for large counts.
 int dataset_read(struct dataset *, enum split, const char *field, int64_t first, int64_t count, void *into) MUST_CHECK;
-// Reads one sample of any field into `into`, which holds `room` bytes. `length` (may be NULL) receives the length of
+// Reads one sample of any field into `into`, which holds `capacity` bytes. `length` (may be NULL) receives the length of
 // the ragged dimension, 1 for fixed fields. Starts no threads, because decoders call it.
-int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t room,
+int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t capacity,
                  int64_t *length) MUST_CHECK;
-int dataset_item_of(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int dataset_item_of(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                     int64_t *length) MUST_CHECK;  // the same for a field of this data set
 // The length of the ragged dimension of every sample of the split, for buckets.
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;

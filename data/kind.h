@@ -35,9 +35,9 @@ struct kind {
     // Reads a piece of a range of a fixed field. The range is inside the split. Several threads call it at once. NULL if the kind
     // has no such field.
     int (*read)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into);
-    // For ragged fields; NULL if the kind has none. `into` holds `room` bytes; a longer sample is an error
-    // (kind_no_room).
-    int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+    // For ragged fields; NULL if the kind has none. `into` holds `capacity` bytes; a longer sample is an error
+    // (kind_too_small).
+    int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                 int64_t *length);
     int (*lengths)(struct dataset *, enum split, const struct field *, int32_t *);
     // Adds the name of a sample; NULL: samples have only numbers.
@@ -81,4 +81,4 @@ bool kind_field_is(const struct field *, const char *name);
 // Sets the digests of a drawn set, which have the version and the seed of its procedure.
 void kind_drawn(struct dataset *, int version, int seed);
 void kind_known(struct dataset *, bool official);
-int kind_no_room(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t room) MUST_CHECK;
+int kind_too_small(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t capacity) MUST_CHECK;

@@ -11,8 +11,8 @@
 
 enum { BAR_WIDTH = 20 };
 
-// Leaves parts out from the right until the line fits `room` columns. A figure is never cut.
-static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t total, int room, char into[120])
+// Leaves parts out from the right until the line fits `capacity` columns. A figure is never cut.
+static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t total, int capacity, char into[120])
 {
     double seconds = (double)(clock_ns() - p->first_ns) * 1e-9;
     double rate = seconds > 0.05 ? (double)(have - p->first) / seconds : 0;
@@ -28,7 +28,7 @@ static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t 
         int length = snprintf(into, 120, "%s of %s", done, all);
         if (rate > 0 && parts > 1) length += snprintf(into + length, 120 - (size_t)length, ", %s/s", speed);
         if (*left && parts > 2) length += snprintf(into + length, 120 - (size_t)length, ", %s left", left);
-        if (length <= room) return;
+        if (length <= capacity) return;
     }
 }
 
@@ -40,11 +40,11 @@ void progress_bar_show(void *context, int64_t have, int64_t total)
     if (p->terminal) {
         char filled[BAR_WIDTH + 1];
         int full = total > 0 ? (int)(have * BAR_WIDTH / total) : BAR_WIDTH;
-        int room = program_columns(STDERR_FILENO) - 2 - (int)strlen(p->what);
+        int capacity = program_columns(STDERR_FILENO) - 2 - (int)strlen(p->what);
         for (int i = 0; i < BAR_WIDTH; i++) filled[i] = i < full ? '#' : '.';
         filled[BAR_WIDTH] = '\0';
-        text_of_figures(p, have, total, room, figures);
-        bool fits = (int)strlen(figures) + BAR_WIDTH + 3 <= room;
+        text_of_figures(p, have, total, capacity, figures);
+        bool fits = (int)strlen(figures) + BAR_WIDTH + 3 <= capacity;
         if (fits) fprintf(stderr, "\r%s [%s] %s\033[K", p->what, filled, figures);
         else fprintf(stderr, "\r%s %s\033[K", p->what, figures);
         p->open = true;

@@ -99,9 +99,9 @@ void graph_scope(struct graph *g, const char *format, ...)
 
 static int new_value(struct graph *g, struct value v)
 {
-    if (g->values == g->value_room) {
-        g->value_room = g->value_room ? 2 * g->value_room : 128;
-        g->value = grow(g->value, (size_t)g->value_room * sizeof *g->value);
+    if (g->values == g->value_capacity) {
+        g->value_capacity = g->value_capacity ? 2 * g->value_capacity : 128;
+        g->value = grow(g->value, (size_t)g->value_capacity * sizeof *g->value);
     }
     g->value[g->values] = v;
     return g->values++;
@@ -182,9 +182,9 @@ int graph_node_over(struct graph *g, enum op op, const int *in, int inputs, cons
                               kept->slot->name);
         n.out[i] = over[i];
     }
-    if (g->nodes == g->node_room) {
-        g->node_room = g->node_room ? 2 * g->node_room : 128;
-        g->node = grow(g->node, (size_t)g->node_room * sizeof *g->node);
+    if (g->nodes == g->node_capacity) {
+        g->node_capacity = g->node_capacity ? 2 * g->node_capacity : 128;
+        g->node = grow(g->node, (size_t)g->node_capacity * sizeof *g->node);
     }
     g->node[g->nodes++] = n;
     for (int i = 0; out && i < info->outputs; i++) out[i] = n.out[i];

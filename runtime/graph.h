@@ -247,10 +247,10 @@ struct graph {
     struct arena arena;
     struct slot_store *store;  // borrowed
     struct value *value;
-    int values, value_room;
+    int values, value_capacity;
     int *value_of, value_ofs;  // by number of a slot in the store: its value + 1, 0 for none
     struct node *node;
-    int nodes, node_room;
+    int nodes, node_capacity;
     enum phase phase;     // given to new nodes
     int group;            // given to new parameters (graph_group)
     uint32_t trains;      // bit i: parameters of group i train in this graph; 0 where nothing does

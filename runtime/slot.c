@@ -32,7 +32,7 @@ void slot_store_free(struct slot_store *s)
     free(s);
 }
 
-// The place of the name in the table, or the free place where it would go.
+// The entry of the name in the table, or the free entry where it would go.
 static int bucket_of(const struct slot_store *s, const char *name)
 {
     unsigned last = (unsigned)s->buckets - 1, at = hash_text32(name) & last;
@@ -71,9 +71,9 @@ int slot_make(struct slot_store *s, const char *name, struct shape shape, enum d
         *into = slot;
         return 0;
     }
-    if (s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 64;
-        s->slot = grow(s->slot, (size_t)s->room * sizeof *s->slot);
+    if (s->count == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 64;
+        s->slot = grow(s->slot, (size_t)s->capacity * sizeof *s->slot);
     }
     slot = arena_alloc(&s->arena, sizeof *slot);
     *slot = (struct slot){.name = arena_text(&s->arena, "%s", name), .shape = shape, .dtype = dtype, .memory = memory,

@@ -75,7 +75,7 @@ struct slot {
 struct slot_store {
     struct arena arena;
     struct slot **slot;  // pointers stay valid as the store grows
-    int count, room;
+    int count, capacity;
     int *bucket, buckets;  // open addressing by name: the number of a slot, or -1; a power of two, at most half full
 };
 

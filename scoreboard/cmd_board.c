@@ -49,15 +49,15 @@ static void add_key(struct text *query, const char *key, const char *value)
 static int collect(struct reader *reader, struct filter *filter, int64_t limit, struct arena *arena, struct entries *all)
 {
     struct entries page;
-    int64_t room = 0;
+    int64_t capacity = 0;
     *all = (struct entries){0};
     do {
         int64_t left = limit - all->count;
         filter->limit = limit > 0 && left < FILTER_LIMIT ? (int)left : FILTER_LIMIT;
         TRY(store_entries(reader, filter, arena, &page));
-        if (all->count + page.count > room) {
-            room = 2 * (all->count + page.count);
-            struct entry *larger = arena_alloc(arena, (size_t)room * sizeof *larger);
+        if (all->count + page.count > capacity) {
+            capacity = 2 * (all->count + page.count);
+            struct entry *larger = arena_alloc(arena, (size_t)capacity * sizeof *larger);
             if (all->count > 0) memcpy(larger, all->at, (size_t)all->count * sizeof *larger);
             all->at = larger;
         }

@@ -78,10 +78,10 @@ static int import_archive(const char *folder, const char *db, const char *origin
 }
 
 // The name of a file without its folders and its ending.
-static void history_name(const char *path, char name[], size_t room)
+static void history_name(const char *path, char name[], size_t capacity)
 {
     const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
-    snprintf(name, room, "%.*s", (int)(dot && dot > from ? dot - from : (ptrdiff_t)strlen(from)), from);
+    snprintf(name, capacity, "%.*s", (int)(dot && dot > from ? dot - from : (ptrdiff_t)strlen(from)), from);
 }
 
 static int import_history(const char *path, const char *db, const char *origin, bool dry_run)

@@ -20,7 +20,7 @@ enum { RESERVE_BLOCK = 2 << 20 };
 struct choice {
     const char *db, *listen, *origin, *url;
     int64_t threads, connections, per_address, submissions, seconds, work;
-    bool anew;
+    bool new_log;
 };
 
 // Pages show it in commands that people copy into a shell.
@@ -50,7 +50,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
          &c->url, 0, 0},
         {OPTION_FLAG, 0, "new", NULL,
          "begin a log under the key that is there: the record is empty (a lost one's checkpoint is kept as "
-         "FILE.checkpoint.old), or its checkpoint is missing", &c->anew, 0, 0},
+         "FILE.checkpoint.old), or its checkpoint is missing", &c->new_log, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads that answer", &c->threads, 1, 64},
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
@@ -148,7 +148,7 @@ int cmd_serve(int argc, char **argv)
     int listening, rc = read_choice(&argc, argv, &c);
     if (rc != 0) return rc;
     const struct store_settings settings = {.path = c.db, .origin = c.origin, .submissions_per_hour = c.submissions,
-                                            .anew = c.anew};
+                                            .new_log = c.new_log};
     raise_limit(c.connections);
     TRY(server_listen(c.listen, &listening));
     rc = store_open(&settings, STORE_WRITE, &store);

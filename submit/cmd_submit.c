@@ -241,18 +241,18 @@ static void describe(const struct choice *c, const struct submissions *all)
 
 static int write_files(const struct choice *c, struct signer *signer, const struct submission *s)
 {
-    struct text path = {0}, beside = {0}, signers = {0}, command = {0};
+    struct text path = {0}, signature_path = {0}, signers = {0}, command = {0};
     char signature[SSHSIG_MAX];
     const char *space = statement_namespace(s->statement.type);
     TRY(signer_sign(signer, space, s->statement.payload, s->statement.count, signature));
     text_add(&path, "%s/%s-%lld.json", c->out, submission_option(s), (long long)s->run);
-    text_add(&beside, "%s.sig", path.at);
+    text_add(&signature_path, "%s.sig", path.at);
     int rc = file_write(path.at, s->statement.payload, s->statement.count);
-    if (rc == 0) rc = file_write(beside.at, signature, strlen(signature));
+    if (rc == 0) rc = file_write(signature_path.at, signature, strlen(signature));
     if (rc == 0) {
         text_add(&signers, "%s/allowed_signers", c->out);
         const char *const words[] = {"ssh-keygen", "-Y",  "verify", "-f", signers.at, "-I",
-                                     c->own_handle, "-n", space,    "-s", beside.at};
+                                     c->own_handle, "-n", space,    "-s", signature_path.at};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             text_quote(&command, words[i]);
             text_add(&command, " ");
@@ -262,7 +262,7 @@ static int write_files(const struct choice *c, struct signer *signer, const stru
         printf("%s\n", command.at);
     }
     text_free(&path);
-    text_free(&beside);
+    text_free(&signature_path);
     text_free(&signers);
     text_free(&command);
     return rc;

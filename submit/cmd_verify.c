@@ -213,15 +213,16 @@ static int verify_envelope(struct verifying *v, const char *bytes, size_t count,
 
 static int verify_pair(struct verifying *v, const char *payload, size_t count, const char *path, struct evidence e)
 {
-    struct text beside = {0};
+    struct text signature_path = {0};
     char *signature = NULL;
     int rc;
-    text_add(&beside, "%s.sig", path);
-    if (!file_exists(beside.at)) rc = fail(ERR_MISSING, "the signature of %s is missing: it should be %s", path, beside.at);
-    else rc = file_read(beside.at, FILE_LIMIT, &signature, &e.signature_count);
+    text_add(&signature_path, "%s.sig", path);
+    if (!file_exists(signature_path.at))
+        rc = fail(ERR_MISSING, "the signature of %s is missing: it should be %s", path, signature_path.at);
+    else rc = file_read(signature_path.at, FILE_LIMIT, &signature, &e.signature_count);
     e.payload = payload, e.payload_count = count, e.signature = signature;
     if (rc == 0) report(v, &e);
-    text_free(&beside);
+    text_free(&signature_path);
     free(signature);
     return rc;
 }

@@ -100,11 +100,11 @@ static int note_commitment(struct results *r, int64_t run, const char *key, bool
 }
 
 // The board: its name, and its key if known.
-struct place {
+struct recipient {
     const char *board, *key;
 };
 
-static int choose_row(struct results *r, const json_t *row, const struct place *place, const struct list *open,
+static int choose_row(struct results *r, const json_t *row, const struct recipient *recipient, const struct list *open,
                       struct list *runs, struct text *notes)
 {
     int64_t id = record_int(row, "id");
@@ -115,19 +115,19 @@ static int choose_row(struct results *r, const json_t *row, const struct place *
     }
     if (list_has(open, record_int(row, "group_id"))) return 0;
     json_t *last, *withdrawn;
-    TRY(receipts_last(r, id, "run", place->board, place->key, &last));
-    int rc = receipts_last(r, id, "withdraw", place->board, place->key, &withdrawn);
+    TRY(receipts_last(r, id, "run", recipient->board, recipient->key, &last));
+    int rc = receipts_last(r, id, "withdraw", recipient->board, recipient->key, &withdrawn);
     if (rc == 0 && last != NULL && withdrawn == NULL) rc = mention_news(r, id, last, notes);
     bool committed = false;
     const bool fresh = last == NULL && withdrawn == NULL;
-    if (rc == 0 && fresh) rc = note_commitment(r, id, place->key, false, notes, &committed);
+    if (rc == 0 && fresh) rc = note_commitment(r, id, recipient->key, false, notes, &committed);
     if (rc == 0 && fresh && !committed && !left_out(row, notes)) list_add(runs, id);
     json_decref(last);
     json_decref(withdrawn);
     return rc;
 }
 
-static int choose_new(struct results *r, const struct place *place, struct list *runs, struct text *notes)
+static int choose_new(struct results *r, const struct recipient *recipient, struct list *runs, struct text *notes)
 {
     struct list open = {0};
     json_t *rows = NULL, *row;
@@ -136,7 +136,7 @@ static int choose_new(struct results *r, const struct place *place, struct list 
     if (rc == 0) rc = record_list(r, &rows);
     json_array_foreach(rows, i, row)
     {
-        if (rc == 0) rc = choose_row(r, row, place, &open, runs, notes);
+        if (rc == 0) rc = choose_row(r, row, recipient, &open, runs, notes);
     }
     json_decref(rows);
     free(open.at);
@@ -154,10 +154,10 @@ static int choose_group(struct results *r, int64_t group, struct list *runs)
     return none ? fail(ERR_USAGE, "there is no group %lld with a run in the record", (long long)group) : 0;
 }
 
-static int choose(struct results *r, const struct submission_choice *c, const struct place *place, struct list *runs,
+static int choose(struct results *r, const struct submission_choice *c, const struct recipient *recipient, struct list *runs,
                   struct text *notes)
 {
-    if (c->run_count == 0 && c->group == 0) return choose_new(r, place, runs, notes);
+    if (c->run_count == 0 && c->group == 0) return choose_new(r, recipient, runs, notes);
     if (c->group != 0) TRY(choose_group(r, c->group, runs));
     for (int i = 0; i < c->run_count; i++) list_add(runs, c->runs[i]);
     return 0;
@@ -293,8 +293,8 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
 {
     struct list runs = {0};
     *all = (struct submissions){0};
-    const struct place place = {words->board, choice->server_key};
-    int rc = choose(r, choice, &place, &runs, notes);
+    const struct recipient recipient = {words->board, choice->server_key};
+    int rc = choose(r, choice, &recipient, &runs, notes);
     if (rc == 0 && words->competition == NULL) rc = note_commitments(r, choice, &runs, notes);
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
     for (int i = 0; i < runs.count && rc == 0; i++) rc = build_or_refuse(r, runs.at[i], choice, words, &all->at[all->count++]);

@@ -7,7 +7,7 @@
 
 enum { STREAMINFO = 42, SAMPLES_MOST = SOUND_BYTES / 4 };
 
-int sound_flac(const uint8_t *bytes, size_t count, size_t size, struct sound_place *place)
+int sound_flac(const uint8_t *bytes, size_t count, size_t size, struct sound_layout *layout)
 {
     (void)size;
     if (count < STREAMINFO) return fail(ERR_INPUT, "it ends within the head of a FLAC file");
@@ -17,12 +17,12 @@ int sound_flac(const uint8_t *bytes, size_t count, size_t size, struct sound_pla
     for (int i = 18; i < 26; i++) packed = packed << 8 | bytes[i];
     const int64_t samples = (int64_t)(packed & ((UINT64_C(1) << 36) - 1));
     const int rate = (int)(packed >> 44), channels = (int)(packed >> 41 & 7) + 1, bits = (int)(packed >> 36 & 31) + 1;
-    place->head = (struct sound_head){"FLAC", rate, channels, bits, false, samples};
-    place->code = SOUND_FLAC;
+    layout->head = (struct sound_head){"FLAC", rate, channels, bits, false, samples};
+    layout->code = SOUND_FLAC;
     if (samples == 0) return fail(ERR_INPUT, "its head does not say how many samples it has");
     if (samples > SAMPLES_MOST)
         return fail(ERR_INPUT, "its head counts %lld samples; at most %d are read", (long long)samples, SAMPLES_MOST);
-    return sound_check(&place->head);
+    return sound_check(&layout->head);
 }
 
 #ifndef WITH_FLAC

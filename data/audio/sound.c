@@ -11,7 +11,7 @@
 static const struct form {
     const char *ending, *magic;
     size_t at;  // of the magic
-    int (*find)(const uint8_t *bytes, size_t count, size_t size, struct sound_place *);
+    int (*find)(const uint8_t *bytes, size_t count, size_t size, struct sound_layout *);
 } forms[] = {{".sph", "NIST_1A\n", 0, sound_sphere}, {".wav", "WAVE", 8, sound_wav}, {".flac", "fLaC", 0, sound_flac}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -32,13 +32,13 @@ int sound_check(const struct sound_head *head)
     return 0;
 }
 
-static int find_place(const char *name, const uint8_t *bytes, size_t count, size_t size, struct sound_place *place)
+static int find_layout(const char *name, const uint8_t *bytes, size_t count, size_t size, struct sound_layout *layout)
 {
     int rc = 1;
     for (int i = 0; i < FORMS && rc > 0; i++) {
         size_t n = strlen(forms[i].magic);
         if (count >= forms[i].at + n && memcmp(bytes + forms[i].at, forms[i].magic, n) == 0)
-            rc = forms[i].find(bytes, count, size, place);
+            rc = forms[i].find(bytes, count, size, layout);
     }
     if (rc > 0) return fail(ERR_INPUT, "%s is no sound: it is neither sphere nor WAV nor FLAC", name);
     if (rc < 0) return fail_prefix(rc, "%s: ", name);
@@ -47,9 +47,9 @@ static int find_place(const char *name, const uint8_t *bytes, size_t count, size
 
 int sound_head(const char *name, const uint8_t *bytes, size_t count, size_t size, struct sound_head *head)
 {
-    struct sound_place place;
-    TRY(find_place(name, bytes, count, size, &place));
-    *head = place.head;
+    struct sound_layout layout;
+    TRY(find_layout(name, bytes, count, size, &layout));
+    *head = layout.head;
     return 0;
 }
 
@@ -72,7 +72,7 @@ static float real_at(const uint8_t *at, int bytes)
 }
 
 // Averages the channels.
-static void take_samples(const struct sound_place *p, const uint8_t *bytes, float *into)
+static void take_samples(const struct sound_layout *p, const uint8_t *bytes, float *into)
 {
     const int channels = p->head.channels;
     const uint8_t *at = bytes + p->at;
@@ -96,17 +96,17 @@ static int check_finite(const struct sound *sound)
 
 int sound_decode(const char *name, const uint8_t *bytes, size_t count, struct sound *sound)
 {
-    struct sound_place place;
+    struct sound_layout layout;
     *sound = (struct sound){0};
-    TRY(find_place(name, bytes, count, count, &place));
-    if (place.head.samples == 0) return fail(ERR_INPUT, "%s: it has no samples", name);
-    float *at = malloc((size_t)place.head.samples * sizeof *at);
+    TRY(find_layout(name, bytes, count, count, &layout));
+    if (layout.head.samples == 0) return fail(ERR_INPUT, "%s: it has no samples", name);
+    float *at = malloc((size_t)layout.head.samples * sizeof *at);
     if (at == NULL) return fail(ERR_MEMORY, "not enough memory for the sound of %s", name);
-    *sound = (struct sound){place.head.rate, place.head.samples, at};
+    *sound = (struct sound){layout.head.rate, layout.head.samples, at};
     int rc = 0;
-    if (place.code == SOUND_FLAC) rc = sound_flac_decode(bytes, count, &place.head, at);
-    else take_samples(&place, bytes, at);
-    if (rc == 0 && place.code == SOUND_FLOAT) rc = check_finite(sound);
+    if (layout.code == SOUND_FLAC) rc = sound_flac_decode(bytes, count, &layout.head, at);
+    else take_samples(&layout, bytes, at);
+    if (rc == 0 && layout.code == SOUND_FLOAT) rc = check_finite(sound);
     if (rc == 0) return 0;
     sound_free(sound);
     return fail_prefix(rc, "%s: ", name);

@@ -73,7 +73,7 @@ static int head_size(const uint8_t *bytes, size_t count, size_t *size)
     return 0;
 }
 
-int sound_sphere(const uint8_t *bytes, size_t count, size_t size, struct sound_place *place)
+int sound_sphere(const uint8_t *bytes, size_t count, size_t size, struct sound_layout *layout)
 {
     struct member member[MEMBERS] = {{"", false}};
     int64_t samples, rate, width, channels = 1, bits = 16;
@@ -96,7 +96,7 @@ int sound_sphere(const uint8_t *bytes, size_t count, size_t size, struct sound_p
     if (head + (size_t)(samples * channels * width) > size)
         return fail(ERR_INPUT, "its head counts %lld samples, and the file ends after %lld", (long long)samples,
                     (long long)((int64_t)(size - head) / (channels * width)));
-    place->head = (struct sound_head){"sphere", (int)rate, (int)channels, 16, false, samples};
-    place->code = SOUND_INTEGER, place->bytes = 2, place->big = order[0] == '1', place->at = head;
+    layout->head = (struct sound_head){"sphere", (int)rate, (int)channels, 16, false, samples};
+    layout->code = SOUND_INTEGER, layout->bytes = 2, layout->big = order[0] == '1', layout->at = head;
     return 0;
 }

@@ -35,7 +35,7 @@ static const char *code_name(uint32_t code)
     return "an unknown code";
 }
 
-static int take_format(const uint8_t *at, uint32_t size, struct sound_place *place)
+static int take_format(const uint8_t *at, uint32_t size, struct sound_layout *layout)
 {
     if (size < FORMAT) return fail(ERR_INPUT, "its fmt chunk has %u bytes; at least %d are needed", size, FORMAT);
     uint32_t code = low16(at), channels = low16(at + 2), rate = low32(at + 4), block = low16(at + 12), bits = low16(at + 14);
@@ -50,34 +50,34 @@ static int take_format(const uint8_t *at, uint32_t size, struct sound_place *pla
     if (real ? bits != 32 && bits != 64 : bits < 8 || bits > 32 || bits % 8 != 0)
         return fail(ERR_INPUT, "its samples have %u bits; %s are read", bits, real ? "floats of 32 and 64" : "8, 16, 24 and 32");
     if (rate > SOUND_RATE_MOST) rate = SOUND_RATE_MOST + 1;
-    place->head = (struct sound_head){"WAV", (int)rate, (int)channels, (int)bits, real, 0};
-    place->code = real ? SOUND_FLOAT : bits == 8 ? SOUND_UNSIGNED : SOUND_INTEGER;
-    place->bytes = (int)bits / 8;
-    TRY(sound_check(&place->head));
+    layout->head = (struct sound_head){"WAV", (int)rate, (int)channels, (int)bits, real, 0};
+    layout->code = real ? SOUND_FLOAT : bits == 8 ? SOUND_UNSIGNED : SOUND_INTEGER;
+    layout->bytes = (int)bits / 8;
+    TRY(sound_check(&layout->head));
     if (block != channels * bits / 8)
         return fail(ERR_INPUT, "its fmt chunk has blocks of %u bytes, but %u channels of %u bits", block, channels, bits);
     return 0;
 }
 
-static int take_data(const uint8_t *bytes, size_t at, size_t size, struct sound_place *place)
+static int take_data(const uint8_t *bytes, size_t at, size_t size, struct sound_layout *layout)
 {
-    if (place->head.form == NULL) return fail(ERR_INPUT, "its data chunk comes before any fmt chunk");
-    const size_t block = (size_t)(place->head.channels * place->bytes), there = size - at;
-    const uint32_t told = low32(bytes + at - 4);
-    bool unknown = told == UNKNOWN || (told == 0 && (size_t)low32(bytes + 4) + CHUNK != size);
-    size_t data = unknown ? there : told;
+    if (layout->head.form == NULL) return fail(ERR_INPUT, "its data chunk comes before any fmt chunk");
+    const size_t block = (size_t)(layout->head.channels * layout->bytes), there = size - at;
+    const uint32_t claimed = low32(bytes + at - 4);
+    bool unknown = claimed == UNKNOWN || (claimed == 0 && (size_t)low32(bytes + 4) + CHUNK != size);
+    size_t data = unknown ? there : claimed;
     if (data > there)
         return fail(ERR_INPUT, "its data chunk has %zu bytes, and the file ends after %zu of them", data, there);
     if (!unknown && data % block != 0)
         return fail(ERR_INPUT, "its data chunk has %zu bytes, which are no whole samples of %zu bytes", data, block);
-    place->at = at;
-    place->head.samples = (int64_t)(data / block);
+    layout->at = at;
+    layout->head.samples = (int64_t)(data / block);
     return 0;
 }
 
-int sound_wav(const uint8_t *bytes, size_t count, size_t size, struct sound_place *place)
+int sound_wav(const uint8_t *bytes, size_t count, size_t size, struct sound_layout *layout)
 {
-    *place = (struct sound_place){0};
+    *layout = (struct sound_layout){0};
     if (count < RIFF) return fail(ERR_INPUT, "it ends within the head of a WAV file");
     if (memcmp(bytes, "RIFF", 4) != 0) {
         char form[5] = "";
@@ -86,15 +86,16 @@ int sound_wav(const uint8_t *bytes, size_t count, size_t size, struct sound_plac
     }
     for (size_t at = RIFF; at + CHUNK <= count;) {
         const uint8_t *chunk = bytes + at;
-        const uint32_t told = low32(chunk + 4);
+        const uint32_t claimed = low32(chunk + 4);
         at += CHUNK;
-        if (memcmp(chunk, "data", 4) == 0) return take_data(bytes, at, size, place);
-        if (told > size - at) return fail(ERR_INPUT, "a chunk at byte %zu has %u bytes, more than the file", at - CHUNK, told);
+        if (memcmp(chunk, "data", 4) == 0) return take_data(bytes, at, size, layout);
+        if (claimed > size - at)
+            return fail(ERR_INPUT, "a chunk at byte %zu has %u bytes, more than the file", at - CHUNK, claimed);
         if (memcmp(chunk, "fmt ", 4) == 0) {
-            if (told > count - at) break;
-            TRY(take_format(bytes + at, told, place));
+            if (claimed > count - at) break;
+            TRY(take_format(bytes + at, claimed, layout));
         }
-        at += told + (told & 1);
+        at += claimed + (claimed & 1);
     }
     if (count < size) return fail(ERR_INPUT, "its samples do not begin in the first %zu bytes", count);
     return fail(ERR_INPUT, "it has no data chunk");

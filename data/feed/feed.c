@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring. Batches are numbered through all epochs (sequence = epoch * batches per epoch + number), and batch `sequence`
-// lies in place sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its place is still taken,
+// lies in entry sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its entry is still taken,
 // they sleep. There are two orders, one for even and one for odd epochs, so that the next epoch is drawn while this one is
 // in use.
 //
@@ -21,12 +21,12 @@
 
 enum { FREE = -1, PIECE_MOST = 64, LINE = 64, DECODER_SHARE = 8 };
 
-struct place {
-    int64_t sequence;  // FREE: the place is empty
+struct pending {
+    int64_t sequence;  // FREE: the entry is empty
     int64_t left;      // samples not yet filled
     struct order_batch batch;
     void *field[FEED_FIELDS];
-    int rc;            // error of the first sample, by its place, that failed
+    int rc;            // error of the first sample, by its row, that failed
     int64_t failed;
     char text[ERROR_TEXT_MAX];
 };
@@ -38,7 +38,7 @@ struct feed {
     int started;
     pthread_mutex_t lock;
     pthread_cond_t work, ready, idle;  // for threads; for feed_take; for feed_seek
-    struct place *place;
+    struct pending *pending;
     struct order *order[2];            // by epoch % 2
     int64_t drawn[2];                  // the epoch of each order; FREE: none
     bool drawing, running, stop, afresh;  // afresh: no sample has been announced since the ring was last discarded
@@ -86,13 +86,13 @@ static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t s
 
 // Takes a piece or draws an order. Returns false if there was neither. Then the caller tries again, after sleeping if `wait`
 // is set.
-static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *piece, bool *wait)
+static bool claim_piece(struct feed *f, struct pending **of, struct fill_piece *piece, bool *wait)
 {
     *wait = true;
     if (!f->running || f->claim >= f->end) return false;
     int64_t epoch = f->claim / f->batches;
-    struct place *place = &f->place[f->claim % f->choice.depth];
-    if (f->claimed == 0 && place->sequence != FREE) return false;
+    struct pending *pending = &f->pending[f->claim % f->choice.depth];
+    if (f->claimed == 0 && pending->sequence != FREE) return false;
     if (f->drawn[epoch % 2] != epoch) {
         if (f->drawing) return false;
         draw_order(f, epoch);
@@ -100,57 +100,57 @@ static bool claim_piece(struct feed *f, struct place **of, struct fill_piece *pi
         return false;
     }
     if (f->claimed == 0) {
-        place->sequence = f->claim;
-        place->batch = order_batch(f->order[epoch % 2], f->claim % f->batches);
-        place->left = place->batch.count;
-        place->rc = 0;
+        pending->sequence = f->claim;
+        pending->batch = order_batch(f->order[epoch % 2], f->claim % f->batches);
+        pending->left = pending->batch.count;
+        pending->rc = 0;
     }
-    int64_t size = place->batch.count / (4 * f->choice.threads);
+    int64_t size = pending->batch.count / (4 * f->choice.threads);
     size = size < 1 ? 1 : size > PIECE_MOST ? PIECE_MOST : size;
-    *of = place;
-    *piece = (struct fill_piece){.batch = place->batch, .field = place->field, .begin = f->claimed, .end = f->claimed + size,
+    *of = pending;
+    *piece = (struct fill_piece){.batch = pending->batch, .field = pending->field, .begin = f->claimed, .end = f->claimed + size,
                                  .seed = f->seed, .epoch = (uint32_t)epoch,
                                  .samples = order_samples(f->order[epoch % 2])};
-    if (piece->end > place->batch.count) piece->end = place->batch.count;
+    if (piece->end > pending->batch.count) piece->end = pending->batch.count;
     f->claimed = piece->end;
-    if (f->claimed == place->batch.count) f->claim++, f->claimed = 0;
+    if (f->claimed == pending->batch.count) f->claim++, f->claimed = 0;
     return true;
 }
 
-static void finish_piece(struct feed *f, struct place *place, const struct fill_piece *piece,
+static void finish_piece(struct feed *f, struct pending *pending, const struct fill_piece *piece,
                          const struct fill_failure *failure)
 {
-    if (failure->rc < 0 && (place->rc == 0 || failure->at < place->failed)) {
-        place->rc = failure->rc, place->failed = failure->at;
-        memcpy(place->text, failure->text, sizeof place->text);
+    if (failure->rc < 0 && (pending->rc == 0 || failure->at < pending->failed)) {
+        pending->rc = failure->rc, pending->failed = failure->at;
+        memcpy(pending->text, failure->text, sizeof pending->text);
     }
-    place->left -= piece->end - piece->begin;
-    if (place->left == 0) pthread_cond_broadcast(&f->ready);
+    pending->left -= piece->end - piece->begin;
+    if (pending->left == 0) pthread_cond_broadcast(&f->ready);
 }
 
 static void *work(void *context)
 {
     struct feed *f = context;
-    struct place *place;
+    struct pending *pending;
     struct fill_piece piece;
     struct fill_failure failure;
     void *worker = f->choice.worker_new != NULL ? f->choice.worker_new(f->choice.context) : NULL;
     bool wait;
     pthread_mutex_lock(&f->lock);
     while (!f->stop) {
-        if (!claim_piece(f, &place, &piece, &wait)) {
+        if (!claim_piece(f, &pending, &piece, &wait)) {
             if (wait && !f->stop) pthread_cond_wait(&f->work, &f->lock);
             continue;
         }
         f->busy++;
-        int64_t sequence = place->sequence;
+        int64_t sequence = pending->sequence;
         bool afresh = f->afresh;
         f->afresh = false;
         pthread_mutex_unlock(&f->lock);
         read_ahead(f, &piece, sequence, afresh);
         fill_piece(&f->choice, &piece, worker, &failure);
         pthread_mutex_lock(&f->lock);
-        finish_piece(f, place, &piece, &failure);
+        finish_piece(f, pending, &piece, &failure);
         if (--f->busy == 0) pthread_cond_broadcast(&f->idle);
     }
     pthread_mutex_unlock(&f->lock);
@@ -167,7 +167,7 @@ static void throw_away(struct feed *f, uint64_t seed, int64_t to)
 {
     f->running = false;
     while (f->busy > 0 || f->drawing) pthread_cond_wait(&f->idle, &f->lock);
-    for (int i = 0; i < f->choice.depth; i++) f->place[i].sequence = FREE;
+    for (int i = 0; i < f->choice.depth; i++) f->pending[i].sequence = FREE;
     if (f->seed != seed) f->drawn[0] = f->drawn[1] = FREE;
     f->seed = seed;
     f->claim = f->take = to;
@@ -183,7 +183,7 @@ int feed_seek(struct feed *f, uint64_t seed, uint32_t epoch, int64_t batch)
     if (f->batches == 0) return 0;
     int64_t to = (int64_t)epoch * f->batches + batch;
     pthread_mutex_lock(&f->lock);
-    const struct place *next = &f->place[to % f->choice.depth];
+    const struct pending *next = &f->pending[to % f->choice.depth];
     bool failed = next->sequence == to && next->rc < 0;  // the failed batch is made again
     if (!f->running || f->seed != seed || f->take != to || failed) throw_away(f, seed, to);
     bool reads_on = f->choice.epochs > 0 && epoch < f->choice.epochs - 1;
@@ -199,15 +199,15 @@ int feed_begin(struct feed *f, uint64_t seed, uint32_t epoch)
     return feed_seek(f, seed, epoch, 0);
 }
 
-static void hand_out(struct feed *f, const struct place *place, struct feed_batch *batch)
+static void hand_out(struct feed *f, const struct pending *pending, struct feed_batch *batch)
 {
-    batch->number = place->sequence % f->batches;
-    batch->epoch = (uint32_t)(place->sequence / f->batches);
-    batch->count = place->batch.count;
-    batch->bucket = place->batch.bucket;
+    batch->number = pending->sequence % f->batches;
+    batch->epoch = (uint32_t)(pending->sequence / f->batches);
+    batch->count = pending->batch.count;
+    batch->bucket = pending->batch.bucket;
     batch->ticket = f->generation;
     for (int i = 0; i < f->choice.fields; i++) {
-        batch->field[i] = place->field[i];
+        batch->field[i] = pending->field[i];
         batch->bytes[i] = (size_t)f->choice.order.batch[batch->bucket] * fill_sample_bytes(&f->choice.field[i], batch->bucket);
     }
     f->take++;
@@ -221,13 +221,13 @@ int feed_take(struct feed *f, struct feed_batch *batch)
     BUG_IF(!f->running);
     int rc = 0;
     if (f->take < f->ends) {
-        struct place *place = &f->place[f->take % f->choice.depth];
-        BUG_IF(place->sequence != FREE && place->sequence < f->take);  // a batch still in use would block its place for ever
+        struct pending *pending = &f->pending[f->take % f->choice.depth];
+        BUG_IF(pending->sequence != FREE && pending->sequence < f->take);  // a batch still in use would block its entry for ever
         int64_t since = clock_ns();
-        while (place->sequence != f->take || place->left > 0) pthread_cond_wait(&f->ready, &f->lock);
+        while (pending->sequence != f->take || pending->left > 0) pthread_cond_wait(&f->ready, &f->lock);
         f->stalled_ns += clock_ns() - since;
-        if (place->rc < 0) rc = fail(place->rc, "%s", place->text);
-        else hand_out(f, place, batch);
+        if (pending->rc < 0) rc = fail(pending->rc, "%s", pending->text);
+        else hand_out(f, pending, batch);
     }
     pthread_mutex_unlock(&f->lock);
     return rc;
@@ -238,9 +238,9 @@ void feed_give_back(struct feed *f, const struct feed_batch *batch)
     pthread_mutex_lock(&f->lock);
     if (batch->count > 0 && batch->ticket == f->generation) {
         int64_t sequence = (int64_t)batch->epoch * f->batches + batch->number;
-        struct place *place = &f->place[sequence % f->choice.depth];
-        BUG_IF(place->sequence != sequence);
-        place->sequence = FREE;
+        struct pending *pending = &f->pending[sequence % f->choice.depth];
+        BUG_IF(pending->sequence != sequence);
+        pending->sequence = FREE;
         pthread_cond_broadcast(&f->work);
     }
     pthread_mutex_unlock(&f->lock);
@@ -264,16 +264,16 @@ static void plain_free(void *memory, void *at)
 static int take_memory(struct feed *f)
 {
     const struct feed_choice *c = &f->choice;
-    f->place = zalloc((size_t)c->depth * sizeof *f->place);
+    f->pending = zalloc((size_t)c->depth * sizeof *f->pending);
     for (int d = 0; d < c->depth; d++) {
-        f->place[d].sequence = FREE;
+        f->pending[d].sequence = FREE;
         for (int i = 0; i < c->fields; i++) {
             size_t most = 0;
             for (int b = 0; b < c->order.buckets; b++) {
                 size_t bytes = (size_t)c->order.batch[b] * fill_sample_bytes(&f->choice.field[i], b);
                 if (bytes > most) most = bytes;
             }
-            TRY(c->alloc(c->memory, most, &f->place[d].field[i]));
+            TRY(c->alloc(c->memory, most, &f->pending[d].field[i]));
         }
     }
     return 0;
@@ -354,16 +354,16 @@ void feed_free(struct feed *f)
     pthread_cond_broadcast(&f->work);
     pthread_mutex_unlock(&f->lock);
     for (int i = 0; i < f->started; i++) pthread_join(f->thread[i], NULL);
-    for (int d = 0; f->place != NULL && d < f->choice.depth; d++)
+    for (int d = 0; f->pending != NULL && d < f->choice.depth; d++)
         for (int i = 0; i < f->choice.fields; i++)
-            if (f->place[d].field[i] != NULL) f->choice.free(f->choice.memory, f->place[d].field[i]);
+            if (f->pending[d].field[i] != NULL) f->choice.free(f->choice.memory, f->pending[d].field[i]);
     order_free(f->order[0]);
     order_free(f->order[1]);
     pthread_cond_destroy(&f->idle);
     pthread_cond_destroy(&f->ready);
     pthread_cond_destroy(&f->work);
     pthread_mutex_destroy(&f->lock);
-    free(f->place);
+    free(f->pending);
     free(f->thread);
     free(f);
 }

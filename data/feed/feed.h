@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A streamed data set: threads make batches on the host, ahead of the device and in the order of order.h.
 //
-// A batch is made sample by sample: a callback of the task decodes, crops and pads one sample into its place. The batches
-// wait in a ring; feed_take hands them out in order, feed_give_back frees their place in the ring.
+// A batch is made sample by sample: a callback of the task decodes, crops and pads one sample into its row. The batches
+// wait in a ring; feed_take hands them out in order, feed_give_back frees their entry in the ring.
 //
 //     feed_begin(feed, seed, epoch);
 //     while (feed_take(feed, &batch) == 0 && batch.count > 0) { ...; feed_give_back(feed, &batch); }
@@ -40,7 +40,7 @@ struct feed_item {
     uint64_t seed;
     uint32_t epoch;
     int bucket;
-    int64_t place;  // place in the batch
+    int64_t row;  // position in the batch
     void *worker;   // state of this thread from feed_choice.worker_new; NULL if there is none
 };
 

@@ -42,7 +42,7 @@ static int fill_sample(const struct feed_choice *c, const struct fill_piece *pie
 {
     int bucket = piece->batch.bucket;
     struct feed_item item = {.split = c->split, .index = piece->samples[piece->batch.first + at], .seed = piece->seed,
-                             .epoch = piece->epoch, .bucket = bucket, .place = at, .worker = worker};
+                             .epoch = piece->epoch, .bucket = bucket, .row = at, .worker = worker};
     void *field[FEED_FIELDS];
     for (int i = 0; i < c->fields; i++) {
         size_t bytes = fill_sample_bytes(&c->field[i], bucket);

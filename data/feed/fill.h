@@ -15,7 +15,7 @@ struct fill_piece {
 
 struct fill_failure {
     int rc;      // 0: none
-    int64_t at;  // place in the batch
+    int64_t at;  // position in the batch
     char text[ERROR_TEXT_MAX];
 };
 

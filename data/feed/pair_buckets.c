@@ -35,7 +35,7 @@ static struct range tight(const struct choosing *c, struct range r)
     return r;
 }
 
-// A place of the target costs about twice as much as one of the source: the decoder reads both, and makes logits.
+// A position of the target costs about twice as much as one of the source: the decoder reads both, and makes logits.
 static double price(const int to[PAIR_SIDES])
 {
     return to[0] + 2 * to[1];

@@ -422,8 +422,8 @@ static int fetch_line(struct fetched_list *l, const char *sha256, int64_t bytes,
     options.progress = sum_progress, options.note = pass_note, options.context = l;
     struct text title = {0};
     text_add(&title, "%s of %s", name, l->source->title);
-    const char *place = options.from != NULL ? options.from : options.mirror != NULL ? options.mirror : l->source->part[0].url;
-    char *from = fetch_join(place, name);
+    const char *base = options.from != NULL ? options.from : options.mirror != NULL ? options.mirror : l->source->part[0].url;
+    char *from = fetch_join(base, name);
     char *at = fetch_join(l->folder, name), *below = copy_text(at);
     struct wanted wanted = {title.at, name, from, bytes, sha256, true, l->connections};
     *strrchr(below, '/') = '\0';

@@ -76,13 +76,13 @@ int cache_bytes(const struct cache_choice *c, int64_t *bytes)
     return read_sizes(c, NULL, bytes);
 }
 
-static int check_room(const struct cache_choice *c, int64_t bytes)
+static int check_disk(const struct cache_choice *c, int64_t bytes)
 {
-    int64_t room = c->limit > 0 ? c->limit : (int64_t)(memory_available() / 10 * 9);
-    if (room == 0 || bytes <= room) return 0;  // 0: unknown
+    int64_t capacity = c->limit > 0 ? c->limit : (int64_t)(memory_available() / 10 * 9);
+    if (capacity == 0 || bytes <= capacity) return 0;  // 0: unknown
     char need[TEXT_FIGURE], have[TEXT_FIGURE];
     return fail(ERR_MEMORY, "the %s images of %s take %s when they are decoded, and %s %s", split_name(c->split),
-                dataset_facts(c->data)->name, text_size(need, (double)bytes), text_size(have, (double)room),
+                dataset_facts(c->data)->name, text_size(need, (double)bytes), text_size(have, (double)capacity),
                 c->limit > 0 ? "is allowed" : "is free for them");
 }
 
@@ -94,17 +94,17 @@ static int64_t longest_file(struct dataset *data)
     return jpeg != NULL ? jpeg->shape.dim[0] : 0;
 }
 
-static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t sample, size_t room)
+static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t sample, size_t capacity)
 {
     const struct cache_choice *c = &cache->choice;
     const struct kept_picture *k = &cache->kept[sample];
-    uint8_t *bytes = decoder_room(decoder, room);
+    uint8_t *bytes = decoder_buffer(decoder, capacity);
     char what[128];
     int64_t n;
     int width, height;
     snprintf(what, sizeof what, "%.64s, %s sample %lld", dataset_facts(c->data)->name, split_name(c->split),
              (long long)sample);
-    TRY(dataset_item(c->data, c->split, "jpeg", sample, bytes, room, &n));
+    TRY(dataset_item(c->data, c->split, "jpeg", sample, bytes, capacity, &n));
     TRY(dataset_name_failure(c->data, c->split, sample, decoder_size(decoder, what, bytes, (size_t)n, &width, &height)));
     if (width != k->stored_width || height != k->stored_height)
         return fail(ERR_INPUT, "%s has %d x %d pixels, and its data set says %d x %d", what, width, height, k->stored_width,
@@ -122,9 +122,9 @@ static int decode_samples(void *context, int64_t begin, int64_t end)
     struct cache *cache = context;
     struct decoder *decoder = decoder_new();
     decoder_shrink(decoder, false);
-    size_t room = (size_t)longest_file(cache->choice.data);
+    size_t capacity = (size_t)longest_file(cache->choice.data);
     int rc = 0;
-    for (int64_t i = begin; i < end && rc == 0; i++) rc = decode_sample(cache, decoder, i, room);
+    for (int64_t i = begin; i < end && rc == 0; i++) rc = decode_sample(cache, decoder, i, capacity);
     decoder_free(decoder);
     return rc;
 }
@@ -135,7 +135,7 @@ static int fill_cache(struct cache *cache)
     int64_t bytes, count = cache_count(c);
     cache->kept = zalloc((size_t)(count + 1) * sizeof *cache->kept);
     TRY(read_sizes(c, cache->kept, &bytes));
-    TRY(check_room(c, bytes));
+    TRY(check_disk(c, bytes));
     cache->pixels = malloc((size_t)bytes);
     if (cache->pixels == NULL) return fail(ERR_MEMORY, "not enough memory for decoded images");
     memset(cache->pixels + bytes - SCALE_SLACK, 0, SCALE_SLACK);

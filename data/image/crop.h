@@ -10,7 +10,7 @@ struct area {
 };
 
 // A random part of the picture, as torchvision's RandomResizedCrop takes it: its area is uniform between `scale_least` and
-// `scale_most` of the picture's, its width is 3/4 to 4/3 of its height (log-uniform), its place is uniform. If no draw of
+// `scale_most` of the picture's, its width is 3/4 to 4/3 of its height (log-uniform), its position is uniform. If no draw of
 // ten fits, the result is the middle, as wide or as high as those shapes allow. Sides are whole pixels.
 struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width, int height, double scale_least,
                         double scale_most);

@@ -34,8 +34,8 @@ struct decoder {
     struct image_limits limits;
     bool shrinks;
     struct scaler *scaler;
-    uint8_t *room, *pixels;
-    size_t room_bytes, pixels_bytes;
+    uint8_t *buffer, *pixels;
+    size_t buffer_bytes, pixels_bytes;
 };
 
 // A rectangle of the decoded picture.
@@ -56,7 +56,7 @@ void decoder_free(struct decoder *d)
 {
     if (d == NULL) return;
     scaler_free(d->scaler);
-    free(d->room);
+    free(d->buffer);
     free(d->pixels);
     free(d);
 }
@@ -71,14 +71,14 @@ void decoder_shrink(struct decoder *d, bool shrinks)
     d->shrinks = shrinks;
 }
 
-uint8_t *decoder_room(struct decoder *d, size_t bytes)
+uint8_t *decoder_buffer(struct decoder *d, size_t bytes)
 {
-    if (bytes > d->room_bytes) {
-        free(d->room);
-        d->room = zalloc(bytes + bytes / 4);
-        d->room_bytes = bytes + bytes / 4;
+    if (bytes > d->buffer_bytes) {
+        free(d->buffer);
+        d->buffer = zalloc(bytes + bytes / 4);
+        d->buffer_bytes = bytes + bytes / 4;
     }
-    return d->room;
+    return d->buffer;
 }
 
 const char *decoder_damage(const struct decoder *d)

@@ -31,7 +31,7 @@ void decoder_limit(struct decoder *, const struct image_limits *);  // instead o
 void decoder_shrink(struct decoder *, bool);
 
 // Room for a picture's encoded bytes, for example for dataset_item. It is reused for the next picture.
-uint8_t *decoder_room(struct decoder *, size_t bytes);
+uint8_t *decoder_buffer(struct decoder *, size_t bytes);
 
 int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;
 // The area is inside the picture. The resize also reads pixels around the area, as

@@ -21,7 +21,7 @@ struct encoder {
     char error[JMSG_LENGTH_MAX];
     struct jpeg_destination_mgr to;
     uint8_t *bytes;
-    size_t room, count;
+    size_t capacity, count;
 };
 
 struct encoder *encoder_new(void)
@@ -47,28 +47,28 @@ _Noreturn static void give_up(j_common_ptr jpeg)
 // ---- where the bytes go: jpeg_mem_dest would leak its buffer after an error
 enum { FIRST_BYTES = 1 << 16 };
 
-static boolean make_room(j_compress_ptr jpeg)
+static boolean grow_output(j_compress_ptr jpeg)
 {
     struct encoder *e = jpeg->client_data;
-    size_t used = e->room, room = used > 0 ? 2 * used : FIRST_BYTES;
-    uint8_t *bytes = realloc(e->bytes, room);
+    size_t used = e->capacity, capacity = used > 0 ? 2 * used : FIRST_BYTES;
+    uint8_t *bytes = realloc(e->bytes, capacity);
     if (bytes == NULL) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
-    e->bytes = bytes, e->room = room;
-    e->to.next_output_byte = bytes + used, e->to.free_in_buffer = room - used;
+    e->bytes = bytes, e->capacity = capacity;
+    e->to.next_output_byte = bytes + used, e->to.free_in_buffer = capacity - used;
     return TRUE;
 }
 
 static void begin_output(j_compress_ptr jpeg)
 {
     struct encoder *e = jpeg->client_data;
-    if (e->room == 0) (void)make_room(jpeg);
-    e->to.next_output_byte = e->bytes, e->to.free_in_buffer = e->room;
+    if (e->capacity == 0) (void)grow_output(jpeg);
+    e->to.next_output_byte = e->bytes, e->to.free_in_buffer = e->capacity;
 }
 
 static void end_output(j_compress_ptr jpeg)
 {
     struct encoder *e = jpeg->client_data;
-    e->count = e->room - e->to.free_in_buffer;
+    e->count = e->capacity - e->to.free_in_buffer;
 }
 
 static void make_compressor(struct encoder *e)
@@ -80,7 +80,7 @@ static void make_compressor(struct encoder *e)
     e->jpeg.err = jpeg_std_error(&e->manager);
     e->jpeg.client_data = e;
     e->manager.error_exit = give_up;
-    e->to = (struct jpeg_destination_mgr){.init_destination = begin_output, .empty_output_buffer = make_room,
+    e->to = (struct jpeg_destination_mgr){.init_destination = begin_output, .empty_output_buffer = grow_output,
                                           .term_destination = end_output};
     jpeg_create_compress(&e->jpeg);
     e->jpeg.dest = &e->to;

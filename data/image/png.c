@@ -12,7 +12,7 @@ bool png_is(const uint8_t *bytes, size_t count)
     return count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
 }
 
-static int make_room(const char *name, const struct png_choice *c, const png_image *png, struct image *image)
+static int allocate_pixels(const char *name, const struct png_choice *c, const png_image *png, struct image *image)
 {
     uint64_t height = png->height, width = png->width;
     if (height == 0 || width == 0 || height > (uint64_t)c->limits.side || width > (uint64_t)c->limits.side ||
@@ -34,7 +34,7 @@ static int read_pixels(const char *name, const struct png_choice *c, png_image *
         return fail(ERR_INPUT, "%s is no grey PNG of 8 bits: its pixels are no numbers", name);
     png->format = c->numbers ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
     png->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // reads 16-bit files as sRGB, not as linear light
-    TRY(make_room(name, c, png, image));
+    TRY(allocate_pixels(name, c, png, image));
     png_image_finish_read(png, &white, image->pixels, 0, NULL);
     memset(image->pixels + (size_t)image->height * (size_t)image->width * (c->numbers ? 1 : 3), 0, c->slack);
     return 0;

@@ -17,7 +17,7 @@ struct axis {
     int32_t *first;  // for each output
     int16_t *weight; // taps for each output
     int taps;
-    size_t room, weights;
+    size_t capacity, weights;
 };
 
 struct scaler {
@@ -102,7 +102,7 @@ static void set_axis(struct axis *axis, double begin, double length, int64_t cou
     double step = length / (double)count, reach = step > 1 ? step : 1;
     int taps = (int)ceil(2 * reach);
     size_t outputs = (size_t)count + SCALE_GROUP, weights = outputs * (size_t)taps;
-    if (outputs > axis->room) axis->first = grow(axis->first, (axis->room = outputs) * sizeof *axis->first);
+    if (outputs > axis->capacity) axis->first = grow(axis->first, (axis->capacity = outputs) * sizeof *axis->first);
     if (weights > axis->weights) axis->weight = grow(axis->weight, (axis->weights = weights) * sizeof *axis->weight);
     axis->taps = taps;
     for (int64_t i = 0; i < count; i++) {

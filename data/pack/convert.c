@@ -24,7 +24,7 @@ struct converter {
     struct encoder *encoder;
     struct scaler *scaler;
     uint8_t *pixels, *source;  // as packed; for a PNG [height, width, 3] and spare bytes
-    size_t pixels_room, source_room;
+    size_t pixels_capacity, source_capacity;
 };
 
 struct converter *converter_new(const struct convert_choice *choice)
@@ -46,14 +46,14 @@ void converter_free(struct converter *c)
     free(c);
 }
 
-static int make_room(const char *what, uint8_t **at, size_t *room, size_t bytes)
+static int reserve_output(const char *what, uint8_t **at, size_t *capacity, size_t bytes)
 {
-    if (bytes <= *room) return 0;
+    if (bytes <= *capacity) return 0;
     free(*at);
-    *room = 0;
+    *capacity = 0;
     *at = malloc(bytes);
     if (*at == NULL) return fail(ERR_MEMORY, "%s: not enough memory for %zu bytes of pixels", what, bytes);
-    *room = bytes;
+    *capacity = bytes;
     return 0;
 }
 
@@ -74,7 +74,7 @@ static int draw_png(struct converter *c, const char *what, const uint8_t *bytes,
     struct image image;
     TRY(image_decode(what, bytes, count, &limits, &image));
     size_t pixels = (size_t)image.width * (size_t)image.height;
-    int rc = make_room(what, &c->source, &c->source_room, pixels * 3 + SCALE_SLACK);
+    int rc = reserve_output(what, &c->source, &c->source_capacity, pixels * 3 + SCALE_SLACK);
     if (rc == 0) {
         memcpy(c->source, image.pixels, pixels * 3);
         memset(c->source + pixels * 3, 0, SCALE_SLACK);
@@ -104,7 +104,7 @@ static int draw_picture(struct converter *c, const char *what, const uint8_t *by
     struct head head;
     TRY(head_read(what, bytes, count, &head));
     choose_size(&c->choice, &head, out);
-    TRY(make_room(what, &c->pixels, &c->pixels_room, (size_t)out->width * (size_t)out->height * 3));
+    TRY(reserve_output(what, &c->pixels, &c->pixels_capacity, (size_t)out->width * (size_t)out->height * 3));
     bool png = head.format == HEAD_PNG, plain = head.components == 3 && head.coding <= 0xc2;
     TRY(png ? draw_png(c, what, bytes, count, out) : draw_jpeg(c, what, bytes, count, &head, out));
     if (!plain) out->marks |= PACK_CONVERTED;

@@ -182,14 +182,14 @@ static int open_tars(struct origin *o, const struct origin_choice *choice)
     return rc;
 }
 
-// Opens a file in the folder of `beside` and removes its name at once.
-static int open_spool(const char *beside, int *fd)
+// Opens a file in the folder of `neighbour` and removes its name at once.
+static int open_spool(const char *neighbour, int *fd)
 {
     struct text path = {0};
-    const char *slash = strrchr(beside, '/');
-    text_add(&path, "%.*s.dawn-pack-XXXXXX", slash != NULL ? (int)(slash + 1 - beside) : 0, beside);
+    const char *slash = strrchr(neighbour, '/');
+    text_add(&path, "%.*s.dawn-pack-XXXXXX", slash != NULL ? (int)(slash + 1 - neighbour) : 0, neighbour);
     *fd = mkostemp(path.at, O_CLOEXEC);
-    int rc = *fd >= 0 ? 0 : fail_errno(ERR_IO, errno, "cannot write next to %s", beside);
+    int rc = *fd >= 0 ? 0 : fail_errno(ERR_IO, errno, "cannot write next to %s", neighbour);
     if (*fd >= 0) unlink(path.at);
     text_free(&path);
     return rc;
@@ -301,11 +301,11 @@ void origin_close(struct origin *o)
     free(o);
 }
 
-int origin_read(const struct origin *o, enum split split, int64_t index, void *into, size_t room, int64_t *bytes)
+int origin_read(const struct origin *o, enum split split, int64_t index, void *into, size_t capacity, int64_t *bytes)
 {
     const struct listed *picture = &o->listing.picture[split][index];
-    if (o->fd[split] < 0) return listing_read(&o->listing, split, index, into, room, bytes);
-    BUG_IF((size_t)picture->bytes > room);
+    if (o->fd[split] < 0) return listing_read(&o->listing, split, index, into, capacity, bytes);
+    BUG_IF((size_t)picture->bytes > capacity);
     for (int64_t have = 0; have < picture->bytes;) {
         ssize_t got = pread(o->fd[split], (char *)into + have, (size_t)(picture->bytes - have), picture->offset + have);
         if (got < 0 && errno == EINTR) continue;

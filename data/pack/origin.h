@@ -33,7 +33,7 @@ struct origin {
 int origin_open(const struct origin_choice *, struct origin **) MUST_CHECK;
 void origin_close(struct origin *);  // NULL is fine
 // Thread-safe. `into` must hold listing.picture[].bytes.
-int origin_read(const struct origin *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+int origin_read(const struct origin *, enum split, int64_t index, void *into, size_t capacity, int64_t *bytes) MUST_CHECK;
 void origin_digest(const struct origin *, uint8_t digest[PACK_DIGEST]);  // digest of all names, labels and sizes
 // A digest of the file system's facts about the archives when they were opened. It changes if an archive is replaced or
 // written to. Zeros for folders.

@@ -116,12 +116,12 @@ static int convert_one(struct packer *p, struct converter *converter, struct pie
 {
     const struct listing *l = &p->origin->listing;
     int64_t count = 0;
-    size_t room = (size_t)l->picture[piece->split][piece->index].bytes;
-    uint8_t *bytes = malloc(room + 1);
+    size_t capacity = (size_t)l->picture[piece->split][piece->index].bytes;
+    uint8_t *bytes = malloc(capacity + 1);
     struct text name = {0};
     listing_path(l, piece->split, piece->index, &name);
-    int rc = bytes == NULL ? fail(ERR_MEMORY, "%s: not enough memory for its %zu bytes", name.at, room)
-                           : origin_read(p->origin, piece->split, piece->index, bytes, room, &count);
+    int rc = bytes == NULL ? fail(ERR_MEMORY, "%s: not enough memory for its %zu bytes", name.at, capacity)
+                           : origin_read(p->origin, piece->split, piece->index, bytes, capacity, &count);
     if (rc == 0) rc = converter_run(converter, name.at, bytes, (size_t)count, &piece->converted);
     if (rc == 0 && piece->converted.bytes != bytes) {
         uint8_t *copy = piece->converted.codec == PACK_NONE ? NULL : malloc(piece->converted.count);

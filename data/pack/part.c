@@ -82,13 +82,13 @@ static int check_records(void *context, int64_t begin, int64_t end)
     const struct check *check = context;
     const struct part *p = check->part;
     uint8_t *bytes = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     for (int64_t i = begin; i < end; i++) {
         struct pack_record r;
         uint64_t offset;
         memcpy(&offset, p->index + i * PACK_RECORD, sizeof offset);  // the caller checks that payloads have no gaps
         if (pack_parse_record(p->path, &p->header, (uint64_t)i, p->index + i * PACK_RECORD, &offset, &r) < 0) continue;
-        if (r.length > room) bytes = grow(bytes, room = r.length);
+        if (r.length > capacity) bytes = grow(bytes, capacity = r.length);
         if (r.length > 0 && (!read_at(p, bytes, r.length, r.offset) || crc32c_add(0, bytes, r.length) != r.crc)) continue;
         if (r.length > 0) imagenet_record_digest(r.label, bytes, r.length, p->digest[i]);
         check->sound[i] = true;

@@ -23,11 +23,11 @@ struct window {
     uint8_t block[TAR_READ];
 };
 
-static ssize_t read_some(int fd, void *into, size_t room, int64_t offset)
+static ssize_t read_some(int fd, void *into, size_t capacity, int64_t offset)
 {
     ssize_t got;
     do {
-        got = pread(fd, into, room, offset);
+        got = pread(fd, into, capacity, offset);
     } while (got < 0 && errno == EINTR);
     return got;
 }

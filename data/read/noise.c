@@ -54,11 +54,11 @@ static int64_t noise_length(const struct field *field, enum split split, int64_t
 }
 
 static int noise_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into,
-                      size_t room, int64_t *length)
+                      size_t capacity, int64_t *length)
 {
     *length = noise_length(field, split, index);
-    if ((size_t)field_bytes(field, *length) > room)
-        return kind_no_room(ds, split, field, index, field_bytes(field, *length), room);
+    if ((size_t)field_bytes(field, *length) > capacity)
+        return kind_too_small(ds, split, field, index, field_bytes(field, *length), capacity);
     noise_fill(ds, split, field, index, into, field_elements(field, *length));
     return 0;
 }

@@ -74,20 +74,20 @@ static int find_or_draw(struct pictures *pictures, enum split split, int64_t ind
 }
 
 static int copy_drawn(struct dataset *ds, enum split split, const struct field *field, int64_t index, const struct drawn *drawn,
-                      void *into, size_t room, int64_t *length)
+                      void *into, size_t capacity, int64_t *length)
 {
-    if ((size_t)drawn->count > room) return kind_no_room(ds, split, field, index, drawn->count, room);
+    if ((size_t)drawn->count > capacity) return kind_too_small(ds, split, field, index, drawn->count, capacity);
     memcpy(into, drawn->bytes, (size_t)drawn->count);
     *length = drawn->count;
     return 0;
 }
 
 static int pictures_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into,
-                         size_t room, int64_t *length)
+                         size_t capacity, int64_t *length)
 {
     const struct drawn *drawn;
     TRY(find_or_draw(ds->own, split, index, &drawn));
-    return copy_drawn(ds, split, field, index, drawn, into, room, length);
+    return copy_drawn(ds, split, field, index, drawn, into, capacity, length);
 }
 
 static int pictures_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
@@ -167,14 +167,14 @@ const struct kind pictures_kind = {
 
 // ---- replacement of missing files
 
-static int noise_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+static int noise_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                       int64_t *length)
 {
     struct drawn *drawn;
     *length = 0;
     if (field != &ds->facts.field[FIELD_JPEG]) return 0;  // a list, of boxes, which is empty
     TRY(draw(split, index, &drawn));
-    int rc = copy_drawn(ds, split, field, index, drawn, into, room, length);
+    int rc = copy_drawn(ds, split, field, index, drawn, into, capacity, length);
     free(drawn);
     return rc;
 }

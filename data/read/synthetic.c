@@ -52,7 +52,7 @@ struct colour {
 
 struct scene {
     int label;
-    float x, y, radius, cos, sin;  // place, size and angle of the figure
+    float x, y, radius, cos, sin;  // position, size and angle of the figure
     float period, phase;           // of textures
     struct colour figure, ground[2], speck[4];
     float slope_x, slope_y;  // of the ground's gradient

@@ -12,7 +12,7 @@
 struct bpe {
     struct vocabulary *symbols, *merges;  // merge i has the rank i
     int32_t *merged;                      // by each merge: the symbol that it makes
-    int64_t room;
+    int64_t capacity;
     struct vocabulary *numbered, *known;  // numbered: symbols from BPE_FIRST on; NULL before bpe_number
     int64_t *known_begin;                 // of each known word in known_id; one more at the end
     int32_t *known_id;
@@ -207,15 +207,15 @@ void bpe_number(struct bpe *b, const struct vocabulary *words)
     BUG_IF(b->numbered != NULL);
     count_symbols(b, words);
     int32_t count = vocabulary_count(words);
-    int64_t used = 0, room = 0;
+    int64_t used = 0, capacity = 0;
     b->known = vocabulary_new();
     b->known_begin = zalloc(((size_t)count + 1) * sizeof *b->known_begin);
     for (int32_t k = 0; k < count; k++) {
         size_t n;
         const char *word = vocabulary_word(words, k, &n);
-        if (used + (int64_t)n > room) {
-            room = 2 * room + (int64_t)n + 4096;
-            b->known_id = grow(b->known_id, (size_t)room * sizeof *b->known_id);
+        if (used + (int64_t)n > capacity) {
+            capacity = 2 * capacity + (int64_t)n + 4096;
+            b->known_id = grow(b->known_id, (size_t)capacity * sizeof *b->known_id);
         }
         vocabulary_add(b->known, word, n);
         used += number_word(b, word, n, b->known_id + used);
@@ -304,9 +304,9 @@ static int parse_merge(const char *name, int64_t number, const char *line, size_
     int32_t rank = vocabulary_add(b->merges, (const char *)pair, sizeof pair);
     if (rank < known)
         return fail(ERR_INPUT, "%s: line %lld repeats the merge of line %d", name, (long long)number, rank + 2);
-    if (known == b->room) {
-        b->room = 2 * b->room + 1024;
-        b->merged = grow(b->merged, (size_t)b->room * sizeof *b->merged);
+    if (known == b->capacity) {
+        b->capacity = 2 * b->capacity + 1024;
+        b->merged = grow(b->merged, (size_t)b->capacity * sizeof *b->merged);
     }
     b->merged[rank] = merged;
     return 0;

@@ -29,7 +29,7 @@ struct learner {
     int64_t occurrences, occurrences_room;
     int32_t *symbol;  // of all words
     bool *made;       // by the merge at hand, of each symbol
-    int64_t symbols_used, symbols_room, made_room;
+    int64_t symbols_used, symbols_capacity, made_capacity;
     struct spelling {
         int64_t begin, times;  // begin: in `symbol`
         int32_t length;
@@ -40,17 +40,17 @@ struct learner {
     } *heap;
     int64_t entries, heap_room;
     int32_t *touched;
-    int64_t touches, touched_room;
+    int64_t touches, touched_capacity;
     int32_t step;  // counts merges, repeated ones, too
     bool full, ended;
     const struct bpe_learning *how;
 };
 
-#define MAKE_ROOM(array, used, room)                                                                                   \
+#define RESERVE_MORE(array, used, capacity)                                                                                   \
     do {                                                                                                               \
-        if ((used) < (room)) break;                                                                                    \
-        (room) = 2 * (used) + 1024;                                                                                    \
-        (array) = grow(array, (size_t)(room) * sizeof *(array));                                                       \
+        if ((used) < (capacity)) break;                                                                                    \
+        (capacity) = 2 * (used) + 1024;                                                                                    \
+        (array) = grow(array, (size_t)(capacity) * sizeof *(array));                                                       \
     } while (0)
 
 // ---- which pair comes first
@@ -74,7 +74,7 @@ static bool entry_before(const struct learner *l, struct entry a, struct entry b
 
 static void push_entry(struct learner *l, int32_t pair)
 {
-    MAKE_ROOM(l->heap, l->entries, l->heap_room);
+    RESERVE_MORE(l->heap, l->entries, l->heap_room);
     struct entry e = {l->pair[pair].times, pair};
     int64_t i = l->entries++;
     for (; i > 0 && entry_before(l, e, l->heap[(i - 1) / 2]); i = (i - 1) / 2) l->heap[i] = l->heap[(i - 1) / 2];
@@ -116,18 +116,18 @@ static void add_pair(struct learner *l, int32_t word, const int32_t *symbol, int
     if ((l->full = vocabulary_count(l->numbers) == VOCABULARY_WORDS)) return;
     int32_t known = vocabulary_count(l->numbers), number = vocabulary_add(l->numbers, (const char *)symbol, 2 * sizeof *symbol);
     if (number == known) {
-        MAKE_ROOM(l->pair, known, l->pairs_room);
+        RESERVE_MORE(l->pair, known, l->pairs_room);
         l->pair[number] = (struct pair){.symbol = {symbol[0], symbol[1]}};
     }
     struct pair *p = &l->pair[number];
     p->times += times;
     if (p->touched != l->step + 1) {
         p->touched = l->step + 1;
-        MAKE_ROOM(l->touched, l->touches, l->touched_room);
+        RESERVE_MORE(l->touched, l->touches, l->touched_capacity);
         l->touched[l->touches++] = number;
     }
     if (times < 0 || (p->first > 0 && l->occurrence[p->first - 1].word == word)) return;
-    MAKE_ROOM(l->occurrence, l->occurrences, l->occurrences_room);
+    RESERVE_MORE(l->occurrence, l->occurrences, l->occurrences_room);
     l->occurrence[l->occurrences++] = (struct occurrence){p->first, word};
     p->first = l->occurrences;
 }
@@ -225,13 +225,13 @@ static void spell_word(struct learner *l, int32_t word, const char *bytes, size_
         const char *symbol = bytes + from;
         if (l->how->pieces) symbol = bpe_rest_character(symbol, &length, from, last);
         else if (at == n) symbol = bpe_last_character(symbol, &length, last);
-        MAKE_ROOM(l->symbol, l->symbols_used, l->symbols_room);
+        RESERVE_MORE(l->symbol, l->symbols_used, l->symbols_capacity);
         l->symbol[l->symbols_used++] = vocabulary_add(l->symbols, symbol, length);
     }
     w->length = (int32_t)(l->symbols_used - w->begin);
-    if (w->length <= l->made_room) return;
-    l->made_room = w->length;
-    l->made = grow(l->made, (size_t)l->made_room * sizeof *l->made);
+    if (w->length <= l->made_capacity) return;
+    l->made_capacity = w->length;
+    l->made = grow(l->made, (size_t)l->made_capacity * sizeof *l->made);
 }
 
 static void spell_words(struct learner *l, const struct vocabulary *words)

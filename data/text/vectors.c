@@ -21,7 +21,7 @@ struct scan {
     struct vocabulary *forms;
     int64_t *row_of;  // for each form 1 + its position in `rows`; 0: not seen
     float *rows;
-    int64_t count, room;
+    int64_t count, capacity;
     int64_t fewest;   // smallest number of numbers in one of the first lines
 };
 
@@ -57,9 +57,9 @@ static size_t end_of_token(const struct scan *s, const char *line, size_t n)
 
 static int read_numbers(struct scan *s, const char *at, const char *end)
 {
-    if (s->count == s->room) {
-        s->room = 2 * s->room + 1024;
-        s->rows = grow(s->rows, (size_t)(s->room * s->dimension) * sizeof *s->rows);
+    if (s->count == s->capacity) {
+        s->capacity = 2 * s->capacity + 1024;
+        s->rows = grow(s->rows, (size_t)(s->capacity * s->dimension) * sizeof *s->rows);
     }
     float *row = s->rows + s->count * s->dimension;
     for (int64_t i = 0; i < s->dimension; i++) {

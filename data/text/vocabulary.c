@@ -16,9 +16,9 @@ struct word {
 
 struct vocabulary {
     char *bytes;
-    size_t used, room;
+    size_t used, capacity;
     struct word *word;
-    int32_t words, words_room;
+    int32_t words, words_capacity;
     int32_t *slot;  // 1 + number; 0: free
     uint32_t slots; // a power of two, at least twice the words
     size_t longest;
@@ -71,13 +71,13 @@ static void fill_slots(struct vocabulary *v)
 
 static void append_word(struct vocabulary *v, const char *word, size_t n, uint32_t hash)
 {
-    if (v->used + n + 1 > v->room) {
-        v->room = 2 * (v->room + n) + 4096;
-        v->bytes = grow(v->bytes, v->room);
+    if (v->used + n + 1 > v->capacity) {
+        v->capacity = 2 * (v->capacity + n) + 4096;
+        v->bytes = grow(v->bytes, v->capacity);
     }
-    if (v->words == v->words_room) {
-        v->words_room = 2 * v->words_room + FIRST_SLOTS / 2;
-        v->word = grow(v->word, (size_t)v->words_room * sizeof *v->word);
+    if (v->words == v->words_capacity) {
+        v->words_capacity = 2 * v->words_capacity + FIRST_SLOTS / 2;
+        v->word = grow(v->word, (size_t)v->words_capacity * sizeof *v->word);
     }
     memcpy(v->bytes + v->used, word, n);
     v->bytes[v->used + n] = '\0';

@@ -39,9 +39,9 @@ void pieces_free(struct pieces *pieces)
 
 static void append_piece(struct pieces *pieces, int32_t id, int32_t begin, int32_t end)
 {
-    if (pieces->count == pieces->room) {
-        pieces->room = 2 * pieces->room + 256;
-        size_t bytes = (size_t)pieces->room * sizeof(int32_t);
+    if (pieces->count == pieces->capacity) {
+        pieces->capacity = 2 * pieces->capacity + 256;
+        size_t bytes = (size_t)pieces->capacity * sizeof(int32_t);
         pieces->id = grow(pieces->id, bytes);
         pieces->begin = grow(pieces->begin, bytes);
         pieces->end = grow(pieces->end, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT's WordPiece (Devlin et al. 2019): cuts text into pieces of a fixed vocabulary, each with its place in the text.
+// BERT's WordPiece (Devlin et al. 2019): cuts text into pieces of a fixed vocabulary, each with its position in the text.
 //
 // Control characters are dropped. Text is split at white space and around punctuation and CJK ideographs. For a lower-case
 // vocabulary it is also lowered, and accents are removed (canonical decomposition without marks). Each word is cut from the
@@ -14,13 +14,13 @@
 
 enum { WORDPIECE_CHARACTERS = 100 };  // of a word; longer ones are unknown
 
-// id[i] is the piece at the bytes [begin[i], end[i]) of the text. Pieces of one decomposed character share its place.
+// id[i] is the piece at the bytes [begin[i], end[i]) of the text. Pieces of one decomposed character share its position.
 struct pieces {
     int32_t *id, *begin, *end;
-    int64_t count, room;
+    int64_t count, capacity;
 };
 void pieces_clear(struct pieces *);  // keeps the memory
-void pieces_add(struct pieces *, int32_t id);  // at no place of the text
+void pieces_add(struct pieces *, int32_t id);  // at no position of the text
 void pieces_free(struct pieces *);
 
 struct wordpiece;

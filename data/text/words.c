@@ -17,10 +17,10 @@ void words_free(struct words *words)
 
 static void append_word(struct words *words, size_t begin, size_t end)
 {
-    if (words->count == words->room) {
-        words->room = 2 * words->room + 256;
-        words->begin = grow(words->begin, (size_t)words->room * sizeof *words->begin);
-        words->end = grow(words->end, (size_t)words->room * sizeof *words->end);
+    if (words->count == words->capacity) {
+        words->capacity = 2 * words->capacity + 256;
+        words->begin = grow(words->begin, (size_t)words->capacity * sizeof *words->begin);
+        words->end = grow(words->end, (size_t)words->capacity * sizeof *words->end);
     }
     words->begin[words->count] = (int32_t)begin;
     words->end[words->count++] = (int32_t)end;

@@ -12,7 +12,7 @@
 // Word i is the bytes [begin[i], end[i]) of the text.
 struct words {
     int32_t *begin, *end;
-    int64_t count, room;
+    int64_t count, capacity;
 };
 void words_free(struct words *);
 void words_split(const char *text, size_t n, struct words *);  // appends; n is at most INT32_MAX

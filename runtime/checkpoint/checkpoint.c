@@ -71,7 +71,7 @@ static int write_header(struct slot *const *list, int count, const struct checkp
 }
 
 // Writes length, header and spaces up to a multiple of eight, and returns the offset of the data, which the caller writes.
-static size_t place_header(char *file, const char *text, size_t length)
+static size_t put_header(char *file, const char *text, size_t length)
 {
     size_t padded = (length + 7) / 8 * 8;
     for (int i = 0; i < LENGTH_BYTES; i++) file[i] = (char)(unsigned char)(padded >> 8 * i);
@@ -109,7 +109,7 @@ int checkpoint_save(const char *path, struct session *s, const struct checkpoint
         } else if (!(file = malloc(bytes))) {
             rc = fail(ERR_MEMORY, "not enough memory to gather %s (%zu bytes)", path, bytes);
         } else {
-            rc = fill(path, s, list, count, file, place_header(file, text, length), bytes);
+            rc = fill(path, s, list, count, file, put_header(file, text, length), bytes);
         }
         if (rc == 0) rc = file_write(path, file, bytes);
         if (rc == 0) digest_bytes(file, bytes, digest);

@@ -18,7 +18,7 @@ enum kind { NOTHING, MARK, OTHER, NUMBER, TEXT, NAME, TUPLE, LIST, DICTIONARY, S
 struct object {
     enum kind kind;
     enum dtype dtype;           // STORAGE
-    int64_t number;             // NUMBER; of a STORAGE its elements; of a TENSOR its place among the tensors
+    int64_t number;             // NUMBER; of a STORAGE its elements; of a TENSOR its position among the tensors
     const unsigned char *text;  // TEXT, NAME; of a STORAGE its key
     size_t length;
     int first, count;           // TUPLE: its members

@@ -66,11 +66,11 @@ static int cpu_alloc(struct device *device, size_t bytes, void **into)
 {
     (void)device;
     size_t align = bytes >= LARGE_BLOCK ? LARGE_PAGE : PLAN_ALIGN;
-    size_t room = (bytes + align - 1) / align * align;
-    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
-    *into = aligned_alloc(align, room ? room : align);
+    size_t capacity = (bytes + align - 1) / align * align;
+    if (capacity < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
+    *into = aligned_alloc(align, capacity ? capacity : align);
     if (!*into) return fail(ERR_MEMORY, "the system cannot allocate %zu bytes of memory", bytes);
-    if (align == LARGE_PAGE) (void)madvise(*into, room, MADV_HUGEPAGE);  // a hint: small pages work as well
+    if (align == LARGE_PAGE) (void)madvise(*into, capacity, MADV_HUGEPAGE);  // a hint: small pages work as well
     return 0;
 }
 
@@ -182,7 +182,7 @@ static int cpu_sync(struct device *device)
 // ---- facts
 
 // The text after "key : " in a file like /proc/cpuinfo; "" if the key is missing.
-static void proc_text(const char *path, const char *key, char *into, size_t room)
+static void proc_text(const char *path, const char *key, char *into, size_t capacity)
 {
     char line[512];
     into[0] = '\0';
@@ -193,7 +193,7 @@ static void proc_text(const char *path, const char *key, char *into, size_t room
         const char *at = strchr(line, ':');
         if (!at) continue;
         at += 1 + strspn(at + 1, " \t");
-        snprintf(into, room, "%.*s", (int)strcspn(at, "\n"), at);
+        snprintf(into, capacity, "%.*s", (int)strcspn(at, "\n"), at);
         break;
     }
     fclose(f);

@@ -41,7 +41,7 @@ struct attending {
     enum dtype dtype;
     bool pairs, tiles, causal;
     int64_t t, keys, h, d;        // queries and keys of a sample; heads; of a head
-    int64_t units, wide, room;    // units of a row of q; columns of d and of the scores, padded
+    int64_t units, wide, padded;    // units of a row of q; columns of d and of the scores, padded
     float scale;
     size_t each;                  // bytes of scratch a thread
 };
@@ -54,12 +54,12 @@ struct matrix {
 
 enum { AHEAD = 9 };
 struct head {
-    uint32_t *k_words, *v_words;    // [units][room]
+    uint32_t *k_words, *v_words;    // [units][padded]
     uint32_t *k_pairs, *v_pairs;    // [keys][wide]
     uint32_t *q, *dy;               // [QUERIES][units]
     uint32_t *q_pairs, *dy_pairs;   // [QUERIES][wide]
-    float *s, *dp;                  // [QUERIES][room]; pairs need PAIRS_QUERIES rows of s and no dp
-    uint16_t *narrow;               // pairs: the probabilities [QUERIES][room], backward ds [QUERIES][PAIRS_ROW]
+    float *s, *dp;                  // [QUERIES][padded]; pairs need PAIRS_QUERIES rows of s and no dp
+    uint16_t *narrow;               // pairs: the probabilities [QUERIES][padded], backward ds [QUERIES][PAIRS_ROW]
     uint32_t *p_pairs, *ds_pairs;   // [QUERIES / 2][PAIRS_ROW]
     float *y, *dk, *dv;             // [QUERIES][wide]; [keys][wide]
     float *row[2];                  // [wide]: rows of the tensor in f32
@@ -90,7 +90,7 @@ static void size_attention(struct attending *o, const struct cpu_device *cpu, co
     o->t = dim[1], o->keys = kv ? kv->shape.dim[1] : dim[1], o->h = heads, o->d = width / heads;
     o->units = o->pairs ? (o->d + 1) / 2 : o->d;
     o->wide = round_up(o->d, PRODUCT_LANES);
-    o->room = score_columns(o->keys);
+    o->padded = score_columns(o->keys);
     o->scale = (float)(1.0 / sqrt((double)o->d));
 }
 
@@ -98,15 +98,15 @@ static size_t carve_head(const struct attending *o, struct head *h, void *base, 
 {
     struct cpu_scratch s = {.base = base};
     int64_t keys = round_up(o->keys, PRODUCT_ROWS) + 2;
-    h->k_words = cpu_take(&s, o->units * o->room, 4);
-    if (back) h->v_words = cpu_take(&s, o->units * o->room, 4);
+    h->k_words = cpu_take(&s, o->units * o->padded, 4);
+    if (back) h->v_words = cpu_take(&s, o->units * o->padded, 4);
     if (back) h->k_pairs = cpu_take(&s, keys * o->wide, 4);
     else h->v_pairs = cpu_take(&s, keys * o->wide, 4);
     h->q = cpu_take(&s, QUERIES * o->units, 4);
-    h->s = cpu_take(&s, (o->pairs ? PAIRS_QUERIES : QUERIES) * o->room, 4);
+    h->s = cpu_take(&s, (o->pairs ? PAIRS_QUERIES : QUERIES) * o->padded, 4);
     h->y = cpu_take(&s, QUERIES * o->wide, 4);
     for (int i = 0; i < 2; i++) h->row[i] = cpu_take(&s, o->wide, 4);
-    if (o->pairs) h->narrow = cpu_take(&s, QUERIES * (back ? PAIRS_ROW : o->room), 2);
+    if (o->pairs) h->narrow = cpu_take(&s, QUERIES * (back ? PAIRS_ROW : o->padded), 2);
     if (!back) return s.used;
     h->dy = cpu_take(&s, QUERIES * o->units, 4);
     h->q_pairs = cpu_take(&s, QUERIES * o->wide, 4);
@@ -114,7 +114,7 @@ static size_t carve_head(const struct attending *o, struct head *h, void *base, 
     h->dk = cpu_take(&s, keys * o->wide, 4);
     h->dv = cpu_take(&s, keys * o->wide, 4);
     if (!o->pairs) {
-        h->dp = cpu_take(&s, QUERIES * o->room, 4);
+        h->dp = cpu_take(&s, QUERIES * o->padded, 4);
         return s.used;
     }
     h->p_pairs = cpu_take(&s, QUERIES / 2 * PAIRS_ROW, 4);
@@ -217,22 +217,22 @@ static int64_t number_of(const struct attending *o, int64_t b, int64_t head, int
 }
 
 // ---- f32 numbers: packing
-// Rows [first, first + n) as rows of units; further rows up to `room` become zeros.
-static void pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, int64_t room, uint32_t *to)
+// Rows [first, first + n) as rows of units; further rows up to `padded` become zeros.
+static void pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, int64_t padded, uint32_t *to)
 {
     for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
-    if (room > n) memset(to + n * o->units, 0, (size_t)((room - n) * o->units) * 4);
+    if (padded > n) memset(to + n * o->units, 0, (size_t)((padded - n) * o->units) * 4);
 }
 
-// Rows [0, n) as columns: to[unit][row]. Columns of zeros follow up to room. `row` has place for 16 rows of units.
+// Rows [0, n) as columns: to[unit][row]. Columns of zeros follow up to `padded`. `row` holds 16 rows of units.
 static void pack_words(const struct attending *o, struct matrix m, int64_t n, uint32_t *row, uint32_t *to)
 {
     enum { SIDE = 16 };
-    for (int64_t k = 0; k < o->room; k += SIDE) {
+    for (int64_t k = 0; k < o->padded; k += SIDE) {
         int64_t count = k >= n ? 0 : least_of(n - k, SIDE);
         pack_rows(o, m, k, count, SIDE, row);
         for (int64_t u = 0; u < o->units; u++)
-            for (int64_t i = 0; i < SIDE; i++) to[u * o->room + k + i] = row[i * o->units + u];
+            for (int64_t i = 0; i < SIDE; i++) to[u * o->padded + k + i] = row[i * o->units + u];
     }
 }
 
@@ -259,26 +259,26 @@ static void multiply(const struct attending *o, struct product p)
     o->loops->product(&p);
 }
 
-// s[queries][room] = q k'
+// s[queries][padded] = q k'
 static void score(const struct attending *o, const uint32_t *q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
 {
     multiply(o, (struct product){.a = (const float *)q, .b = (const float *)k_words, .c = s, .rows = queries,
                                  .columns = round_up(n, PRODUCT_LANES), .depth = o->units, .a_row = o->units, .a_unit = 1,
-                                 .b_row = o->room, .c_row = o->room});
+                                 .b_row = o->padded, .c_row = o->padded});
 }
 
 // y[queries][wide] = s[queries][n] b[n][wide]
 static void weigh(const struct attending *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries, int64_t n)
 {
     multiply(o, (struct product){.a = s, .b = (const float *)b, .c = h->y, .rows = queries, .columns = o->wide, .depth = n,
-                                 .a_row = o->room, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+                                 .a_row = o->padded, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
 }
 
 // sum[n][wide] += s' b, s[queries][n]
 static void collect(const struct attending *o, const float *s, const uint32_t *b, int64_t queries, int64_t n, float *sum)
 {
     multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = n, .columns = o->wide, .depth = queries,
-                                 .a_row = 1, .a_unit = o->room, .b_row = o->wide, .c_row = o->wide, .adds = true});
+                                 .a_row = 1, .a_unit = o->padded, .b_row = o->wide, .c_row = o->wide, .adds = true});
 }
 
 // ---- f32 numbers: blocks of queries, the last of which sees a key
@@ -289,7 +289,7 @@ static void forward_block(const struct attending *o, const struct head *h, int64
     pack_rows(o, part_of(o, Q, b, head), first, queries, QUERIES, h->q);
     score(o, h->q, h->k_words, queries, n, h->s);
     for (int64_t i = 0; i < queries; i++) {
-        float lse = 0.0f, *s = h->s + i * o->room;
+        float lse = 0.0f, *s = h->s + i * o->padded;
         int64_t seen = seen_by(o, h, first + i);
         if (seen > 0) o->loops->attend(s, seen, score_columns(n), o->scale, &o->mask, (uint32_t)(row + i), &lse);
         else memset(s, 0, (size_t)score_columns(n) * sizeof *s);
@@ -321,7 +321,7 @@ static void backward_block(const struct attending *o, const struct head *h, int6
     score(o, h->q, h->k_words, queries, n, h->s);
     score(o, h->dy, h->v_words, queries, n, h->dp);
     for (int64_t i = 0; i < queries; i++)
-        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, seen_by(o, h, first + i), score_columns(n), o->scale,
+        o->loops->attend_back(h->s + i * o->padded, h->dp + i * o->padded, seen_by(o, h, first + i), score_columns(n), o->scale,
                               &o->mask, (uint32_t)(row + i), o->lse[row + i],
                               dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
     if (o->part[Q].grad) {
@@ -352,20 +352,20 @@ static void forward_pairs(const struct attending *o, const struct head *h, int64
     int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
     int64_t n = seen_by(o, h, first + queries - 1);
     struct pairs_matrix q = rows_of(o, part_of(o, Q, b, head), first, queries);
-    struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .room = o->room, .scale = o->scale, .mask = &o->mask,
-                                  .causal = o->causal, .tiles = o->tiles};
+    struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .padded = o->padded, .scale = o->scale, 
+                                  .mask = &o->mask, .causal = o->causal, .tiles = o->tiles};
     float lse[QUERIES], weight[QUERIES];
     pairs_pack_rows(&q, o->units, h->q);
     for (int64_t i = 0; i < queries; i += PAIRS_QUERIES) {
         scores.q = h->q + i * o->units, scores.row = (uint32_t)(row + i), scores.seen = first + i + 1 + h->n - h->queries;
-        pairs_attend(&scores, least_of(queries - i, PAIRS_QUERIES), n, h->s, h->narrow + i * o->room, lse + i, weight + i);
+        pairs_attend(&scores, least_of(queries - i, PAIRS_QUERIES), n, h->s, h->narrow + i * o->padded, lse + i, weight + i);
     }
     if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
     if (!o->to) return;
-    clear_tile(h, queries, o->room);
+    clear_tile(h, queries, o->padded);
     multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
                                         .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (n + 1) / 2,
-                                        .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+                                        .a_row = o->padded / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
     struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
     pairs_narrow(&y, h->y, o->wide, weight, 1);
 }
@@ -393,7 +393,7 @@ static void backward_pairs(const struct attending *o, const struct head *h, int6
     struct pairs_matrix q = rows_of(o, part_of(o, Q, b, head), first, queries);
     struct pairs_matrix y = rows_of(o, head_of(o, o->y, b, head), first, queries);
     struct pairs_matrix dy = rows_of(o, head_of(o, o->dy, b, head), first, queries);
-    struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .room = o->room,
+    struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .padded = o->padded,
                                   .scale = o->scale, .mask = &o->mask, .causal = o->causal, .tiles = o->tiles};
     float lse[QUERIES], delta[QUERIES], one = 1.0f;
     pairs_pack_rows(&q, o->units, h->q);
@@ -435,7 +435,7 @@ static void forward_head(const struct attending *o, struct head *h, int64_t b, i
     struct matrix k = part_of(o, K, b, head), v = part_of(o, V, b, head);
     struct pairs_matrix k_rows = rows_of(o, k, 0, h->n), v_rows = rows_of(o, v, 0, h->n);
     if (o->pairs) {
-        pairs_pack_words(&k_rows, o->room, h->k_words);
+        pairs_pack_words(&k_rows, o->padded, h->k_words);
         pairs_pack_pairs(&v_rows, o->wide, h->v_pairs);
     } else {
         pack_words(o, k, h->n, h->q, h->k_words);
@@ -488,8 +488,8 @@ static void backward_head_pairs(const struct attending *o, struct head *h, int64
     struct pairs_matrix k = rows_of(o, part_of(o, K, b, head), 0, h->n), v = rows_of(o, part_of(o, V, b, head), 0, h->n);
     size_t sums = (size_t)(round_up(o->keys, PRODUCT_ROWS) + 2) * (size_t)o->wide;
     float one = 1.0f, factor = o->mask.key ? o->mask.factor : 1.0f;
-    pairs_pack_words(&k, o->room, h->k_words);
-    pairs_pack_words(&v, o->room, h->v_words);
+    pairs_pack_words(&k, o->padded, h->k_words);
+    pairs_pack_words(&v, o->padded, h->v_words);
     pairs_pack_pairs(&k, o->wide, h->k_pairs);
     h->cleared = o->causal || h->start == h->queries;  // else the first block of queries meets every key
     if (h->cleared) {
@@ -536,7 +536,7 @@ static void begin_attention(struct attending *o, const struct cpu_step *s, int q
     o->length = s->in[lengths], o->q_length = kv ? s->in[lengths + 1] : o->length;
     o->each = s->work_bytes / (size_t)s->cpu->threads;
     for (enum part part = Q; part < PARTS; part++) {
-        int apart = kv && part != Q, number = kv ? part != Q ? part - 1 : 0 : part;  // the tensor; the place in its rows
+        int apart = kv && part != Q, number = kv ? part != Q ? part - 1 : 0 : part;  // the tensor; the position in its rows
         int64_t width = o->h * o->d;
         char *dx = grad == NONE ? NULL : s->out[grad + apart];
         o->part[part] = (struct part_rows){cpu_at(o->dtype, s->in[q + apart], number * width),

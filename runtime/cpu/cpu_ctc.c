@@ -24,7 +24,7 @@ struct numbers {
     int32_t *e;
 };
 
-struct room {
+struct buffers {
     float *row;               // [classes]
     struct numbers y;         // [frames, classes]
     struct numbers before;    // [frames, lanes], or [lanes] without a gradient
@@ -40,7 +40,7 @@ struct sample {
     struct ctc_number all;    // the probability of its labels
 };
 
-static size_t carve_room(const struct ctc *o, struct room *r, void *base)
+static size_t carve_buffers(const struct ctc *o, struct buffers *r, void *base)
 {
     struct cpu_scratch s = {.base = base};
     const int64_t kept = o->back ? o->frames * o->lanes : o->lanes;
@@ -60,12 +60,12 @@ static size_t carve_room(const struct ctc *o, struct room *r, void *base)
 static size_t carve_ctc(struct ctc *o, const struct graph *g, const struct node *n, int threads, void *base)
 {
     struct cpu_scratch s = {.base = base};
-    struct room r;
+    struct buffers r;
     const struct value *x = node_in(g, n, 0);
     o->dtype = x->dtype, o->back = n->out[3] != NONE;
     o->samples = x->shape.dim[0], o->frames = x->shape.dim[1], o->classes = x->shape.dim[2];
     o->labels = node_in(g, n, 2)->shape.dim[1], o->lanes = loops_lanes(2 * o->labels + 1);
-    o->scratch_each = carve_room(o, &r, NULL);
+    o->scratch_each = carve_buffers(o, &r, NULL);
     o->loss = cpu_take(&s, o->samples, sizeof(double));
     o->scratch = cpu_take(&s, threads, o->scratch_each);
     return s.used;
@@ -90,7 +90,7 @@ static int32_t label_of(const struct ctc *o, int64_t sample, int64_t i)
 }
 
 // The states in their order, or in reverse. False: the labels do not fit.
-static bool set_states(const struct ctc *o, const struct sample *p, const struct room *r, bool reverse)
+static bool set_states(const struct ctc *o, const struct sample *p, const struct buffers *r, bool reverse)
 {
     int64_t least = p->labels;
     for (int64_t s = 0; s < o->lanes; s++) r->of[s] = r->skip[s] = 0;
@@ -104,7 +104,7 @@ static bool set_states(const struct ctc *o, const struct sample *p, const struct
     return least <= p->frames;
 }
 
-static void set_row(const struct ctc *o, struct sample *p, const struct room *r, int64_t t)
+static void set_row(const struct ctc *o, struct sample *p, const struct buffers *r, int64_t t)
 {
     float *row = r->row, *m = r->y.m + t * o->classes, top;
     int32_t *e = r->y.e + t * o->classes;
@@ -119,7 +119,7 @@ static void set_row(const struct ctc *o, struct sample *p, const struct room *r,
 }
 
 // Before the first frame only the first state is possible.
-static void begin_states(const struct ctc *o, const struct room *r)
+static void begin_states(const struct ctc *o, const struct buffers *r)
 {
     for (int j = 0; j < 2; j++)
         for (int64_t i = 0; i < GUARD + o->lanes; i++) r->with[j].m[i] = 0, r->with[j].e[i] = CTC_ZERO;
@@ -127,7 +127,7 @@ static void begin_states(const struct ctc *o, const struct room *r)
 }
 
 // Frame t, the i-th in the direction.
-static void run_frame(const struct ctc *o, const struct room *r, int64_t i, int64_t t, struct numbers before)
+static void run_frame(const struct ctc *o, const struct buffers *r, int64_t i, int64_t t, struct numbers before)
 {
     const struct numbers *from = &r->with[(i + 1) % 2], *to = &r->with[i % 2];
     struct ctc_frame c = {.m = from->m + GUARD, .e = from->e + GUARD, .skip = r->skip, .of = r->of, .y = r->y.m + t * o->classes,
@@ -136,7 +136,7 @@ static void run_frame(const struct ctc *o, const struct room *r, int64_t i, int6
     o->loops->ctc_frame(&c, o->lanes);
 }
 
-static void forward(const struct ctc *o, struct sample *p, const struct room *r)
+static void forward(const struct ctc *o, struct sample *p, const struct buffers *r)
 {
     begin_states(o, r);
     for (int64_t t = 0; t < p->frames; t++) {
@@ -151,7 +151,7 @@ static void forward(const struct ctc *o, struct sample *p, const struct room *r)
     p->all = ctc_of(all.m, all.e);
 }
 
-static void write_gradient(const struct ctc *o, const struct sample *p, const struct room *r, int64_t t)
+static void write_gradient(const struct ctc *o, const struct sample *p, const struct buffers *r, int64_t t)
 {
     const float *m = r->y.m + t * o->classes;
     const int32_t *e = r->y.e + t * o->classes;
@@ -160,7 +160,7 @@ static void write_gradient(const struct ctc *o, const struct sample *p, const st
     o->loops->narrow(o->dtype, r->row, cpu_at(o->dtype, o->step->out[3], (p->at * o->frames + t) * o->classes), o->classes);
 }
 
-static void backward(const struct ctc *o, const struct sample *p, const struct room *r)
+static void backward(const struct ctc *o, const struct sample *p, const struct buffers *r)
 {
     const struct ctc_scale scale = {p->broken ? NAN : 1 / p->all.m, p->all.e};
     set_states(o, p, r, true);
@@ -178,8 +178,8 @@ static void ctc_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct ctc *o = context;
     const struct cpu_step *s = o->step;
-    struct room r;
-    carve_room(o, &r, o->scratch + o->scratch_each * (size_t)thread);
+    struct buffers r;
+    carve_buffers(o, &r, o->scratch + o->scratch_each * (size_t)thread);
     for (int64_t i = begin; i < end; i++) {
         struct sample p = {.at = i, .frames = limited(s->in[1], i, o->frames), .labels = limited(s->in[3], i, o->labels)};
         p.states = 2 * p.labels + 1;

@@ -42,7 +42,7 @@ static struct gru_word word_of(const struct scan *o, const struct task *k, const
 // ---- forward
 static void read_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
-    const int64_t at = GATES * scan_place(o, k, b, i, 1);
+    const int64_t at = GATES * scan_offset(o, k, b, i, 1);
     float *parts = r->gates + b * SCAN_PARTS * o->lanes;
     scan_prefetch(o, k, b, i + SCAN_AHEAD, GATES);
     for (int j = 0; j < GATES; j++) scan_read(o, o->step->in[0], at + j * o->h, parts + (j < 2 ? j : 3) * o->lanes);
@@ -57,13 +57,13 @@ static void reset_word(const struct scan *o, const struct task *k, const struct 
     o->loops->widen(o->dtype, r->narrow, r->before, o->h);
     o->loops->gru_reset(&w, o->lanes);
     scan_set_units(o, r, b, r->before, o->h);
-    scan_write(o, r->before, o->step->out[1], SCAN_PARTS * scan_place(o, k, b, i, 1) + 2 * o->h);
+    scan_write(o, r->before, o->step->out[1], SCAN_PARTS * scan_offset(o, k, b, i, 1) + 2 * o->h);
 }
 
 static void forward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
     const struct cpu_step *s = o->step;
-    const int64_t at = scan_place(o, k, b, i, 1);
+    const int64_t at = scan_offset(o, k, b, i, 1);
     const struct gru_word w = word_of(o, k, r, b);
     o->loops->gru(&w, is_original(o), o->lanes);
     for (int j = 0; j < SCAN_PARTS && s->out[1]; j++)
@@ -77,7 +77,7 @@ static void forward_task(const struct scan *o, const struct task *k, const struc
     const struct cpu_step *s = o->step;
     for (int64_t i = 0; i < o->t; i++) {
         for (int64_t b = 0; b < k->rows; b++) {
-            const int64_t at = scan_place(o, k, b, i, 1);
+            const int64_t at = scan_offset(o, k, b, i, 1);
             if (i < k->n[b]) {
                 read_word(o, k, r, b, i);
                 continue;
@@ -98,20 +98,20 @@ static void forward_task(const struct scan *o, const struct task *k, const struc
 // ---- backward
 static void read_before(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
-    scan_read(o, i > 0 ? o->step->in[2] : NULL, i > 0 ? scan_place(o, k, b, i - 1, 1) : 0, r->before);
+    scan_read(o, i > 0 ? o->step->in[2] : NULL, i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, r->before);
 }
 
 static void backward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
     const struct cpu_step *s = o->step;
-    const int64_t at = scan_place(o, k, b, i, 1);
+    const int64_t at = scan_offset(o, k, b, i, 1);
     const struct gru_word w = word_of(o, k, r, b);
     scan_prefetch(o, k, b, i - SCAN_AHEAD, SCAN_PARTS);
     for (int j = 0; j < SCAN_PARTS; j++) scan_read(o, s->in[0], SCAN_PARTS * at + j * o->h, w.parts + j * o->lanes);
     read_before(o, k, r, b, i);
     o->loops->add_scaled(o->dtype, cpu_at(o->dtype, o->dh, at), o->h, 1.0f, w.back);
     o->loops->gru_back(&w, is_original(o), o->lanes);
-    if (s->out[1]) scan_copy(o, i > 0 ? s->in[2] : NULL, i > 0 ? scan_place(o, k, b, i - 1, 1) : 0, s->out[1], at);
+    if (s->out[1]) scan_copy(o, i > 0 ? s->in[2] : NULL, i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, s->out[1], at);
     if (is_original(o)) {
         scan_set_units(o, r, b, w.parts + 3 * o->lanes, o->lanes);
         return;
@@ -130,7 +130,7 @@ static void backward_reset(const struct scan *o, const struct task *k, const str
     o->loops->gru_back_reset(&w, o->lanes);
     scan_set_units(o, r, b, w.parts, 2 * o->lanes);
     for (int j = 0; j < GATES; j++)
-        scan_write(o, w.parts + (j < 2 ? j : 3) * o->lanes, o->step->out[0], GATES * scan_place(o, k, b, i, 1) + j * o->h);
+        scan_write(o, w.parts + (j < 2 ? j : 3) * o->lanes, o->step->out[0], GATES * scan_offset(o, k, b, i, 1) + j * o->h);
 }
 
 static void backward_task(const struct scan *o, const struct task *k, const struct rows *r)
@@ -145,7 +145,7 @@ static void backward_task(const struct scan *o, const struct task *k, const stru
                 backward_word(o, k, r, b, i);
                 continue;
             }
-            const int64_t at = scan_place(o, k, b, i, 1);
+            const int64_t at = scan_offset(o, k, b, i, 1);
             scan_clear(o, s->out[0], GATES * at, GATES * o->h);
             scan_clear(o, s->out[1], at, o->h);
             scan_clear(o, s->out[2], GATES * at, GATES * o->h);

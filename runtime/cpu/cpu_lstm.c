@@ -61,7 +61,7 @@ static void write_states(const struct scan *o, const struct task *k, const struc
 static void forward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
     const struct cpu_step *s = o->step;
-    int64_t at = scan_place(o, k, b, i, 1);
+    int64_t at = scan_offset(o, k, b, i, 1);
     float *gates = r->gates + b * GATES * o->lanes, *c = r->c + b * o->lanes;
     o->loops->lstm(gates, c, r->h, o->lanes);
     scan_set_units(o, r, b, r->h, o->h);
@@ -80,7 +80,7 @@ static void forward_task(const struct scan *o, const struct task *k, const struc
     }
     for (int64_t i = 0; i < o->t; i++) {
         for (int64_t b = 0; b < k->rows; b++) {
-            int64_t at = scan_place(o, k, b, i, 1);
+            int64_t at = scan_offset(o, k, b, i, 1);
             if (i < k->n[b]) {
                 scan_prefetch(o, k, b, i + SCAN_AHEAD, GATES);
                 read_parts(o, s->in[0], GATES * at, r->gates + b * GATES * o->lanes);
@@ -100,7 +100,7 @@ static void forward_task(const struct scan *o, const struct task *k, const struc
 static void backward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
     const struct cpu_step *s = o->step;
-    int64_t at = scan_place(o, k, b, i, 1), last = i > 0 ? scan_place(o, k, b, i - 1, 1) : 0, state = state_of(o, k, b);
+    int64_t at = scan_offset(o, k, b, i, 1), last = i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, state = state_of(o, k, b);
     float *gates = r->gates + b * GATES * o->lanes, *back = r->product + b * o->wide;
     scan_prefetch(o, k, b, i - SCAN_AHEAD, GATES);
     read_parts(o, s->in[0], GATES * at, gates);
@@ -142,7 +142,7 @@ static void backward_task(const struct scan *o, const struct task *k, const stru
                 backward_word(o, k, r, b, i);
                 continue;
             }
-            int64_t at = scan_place(o, k, b, i, 1);
+            int64_t at = scan_offset(o, k, b, i, 1);
             scan_clear(o, s->out[0], GATES * at, GATES * o->h);
             scan_clear(o, s->out[1], at, o->h);
         }

@@ -60,11 +60,11 @@ static size_t carve_norm(struct norm *o, void *base, int64_t c, int threads, int
         t.stage = cpu_take(&s, stage, sizeof(float));
         if (base) thread[i] = t;
     }
-    void *place = cpu_take(&s, pooled, sizeof(float));
+    void *values = cpu_take(&s, pooled, sizeof(float));
     if (!base) return s.used;
     o->c = c, o->threads = threads, o->thread = thread;
     o->k = (struct period){width, coefficient[0], coefficient[1], coefficient[2], coefficient[3], coefficient[4]};
-    if (pooled) o->y = place;
+    if (pooled) o->y = values;
     for (int i = 0; i < threads; i++) {
         memset(thread[i].first, 0, (size_t)width * sizeof(float));
         memset(thread[i].second, 0, (size_t)width * sizeof(float));

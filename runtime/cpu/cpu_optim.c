@@ -18,12 +18,12 @@ static float *f32_out(const struct cpu_step *s, int i, int64_t at)
 
 // A clipped gradient is scaled in pieces that stay in the first cache: no other pass over memory.
 enum { CLIP_PIECE = 1024 };
-static const float *clip_gradient(const struct cpu_step *s, const float *factor, int64_t at, int64_t count, float *room)
+static const float *clip_gradient(const struct cpu_step *s, const float *factor, int64_t at, int64_t count, float *buffer)
 {
     const float *g = f32_in(s, 0, at);
     if (!factor) return g;
-    s->cpu->loops->scale(F32, g, *factor, room, count);
-    return room;
+    s->cpu->loops->scale(F32, g, *factor, buffer, count);
+    return buffer;
 }
 
 static int64_t clip_piece(const float *factor, int64_t at, int64_t end)  // elements that one call of a loop does
@@ -58,10 +58,10 @@ static void momentum_piece(void *context, int64_t begin, int64_t end, int thread
     const struct cpu_step *s = context;
     const struct optim_attr *a = &s->node->attr.optim;
     const float *factor = s->in[3];
-    float room[CLIP_PIECE];
+    float buffer[CLIP_PIECE];
     for (int64_t at = begin, count; at < end; at += count) {
         count = clip_piece(factor, at, end);
-        s->cpu->loops->momentum(clip_gradient(s, factor, at, count, room), f32_in(s, 1, at), f32_in(s, 2, at), a->mu, a->decay,
+        s->cpu->loops->momentum(clip_gradient(s, factor, at, count, buffer), f32_in(s, 1, at), f32_in(s, 2, at), a->mu, a->decay,
                                 a->nesterov, count, f32_out(s, 0, at), f32_out(s, 1, at));
     }
 }
@@ -84,10 +84,10 @@ static void adam_piece(void *context, int64_t begin, int64_t end, int thread)
     const struct adam *o = context;
     const struct cpu_step *s = o->step;
     const float *factor = s->in[4];
-    float room[CLIP_PIECE];
+    float buffer[CLIP_PIECE];
     for (int64_t at = begin, count; at < end; at += count) {
         count = clip_piece(factor, at, end);
-        s->cpu->loops->adam(clip_gradient(s, factor, at, count, room), f32_in(s, 1, at), f32_in(s, 2, at), &o->rates, count,
+        s->cpu->loops->adam(clip_gradient(s, factor, at, count, buffer), f32_in(s, 1, at), f32_in(s, 2, at), &o->rates, count,
                             f32_out(s, 0, at), f32_out(s, 1, at), f32_out(s, 2, at));
     }
 }

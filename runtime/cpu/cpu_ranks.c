@@ -16,7 +16,7 @@ static int64_t elements_of(const struct graph *g, const struct node *n)
 static size_t all_reduce_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     (void)cpu;
-    return ranks_size() > 1 ? 2 * (size_t)ranks_room(elements_of(g, n)) * sizeof(float) : 0;
+    return ranks_size() > 1 ? 2 * (size_t)ranks_scratch(elements_of(g, n)) * sizeof(float) : 0;
 }
 
 static int all_reduce_run(struct cpu_step *s)
@@ -33,7 +33,7 @@ static int all_reduce_run(struct cpu_step *s)
         at += cpu_count(cpu_in(s, i));
     }
     if (alone) return 0;
-    TRY(ranks_reduce(packed, packed + ranks_room(count), count));
+    TRY(ranks_reduce(packed, packed + ranks_scratch(count), count));
     at = 0;
     for (int i = 0; i < inputs; i++) {
         if (!s->in[i]) continue;

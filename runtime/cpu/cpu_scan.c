@@ -63,7 +63,7 @@ static void clear_rows(const struct scan *o, const struct rows *r)
 // have weights of zero.
 enum { COLUMNS = 16 };
 
-// A row of w as the units of a product; `half` has room for it in 16 bits.
+// A row of w as the units of a product; `half` holds it in 16 bits.
 static void units_of(const struct scan *o, const float *row, uint16_t *half, uint32_t *to)
 {
     memset(to, 0, (size_t)o->depth * sizeof *to);
@@ -162,7 +162,7 @@ void scan_run(struct scan *o, void (*each)(const struct scan *, const struct tas
     threads_for(o->d * ((o->samples + o->rows - 1) / o->rows), 1, do_tasks, o);
 }
 
-int64_t scan_place(const struct scan *o, const struct task *k, int64_t b, int64_t i, int64_t parts)
+int64_t scan_offset(const struct scan *o, const struct task *k, int64_t b, int64_t i, int64_t parts)
 {
     int64_t row = (k->first + b) * o->t + (k->d && i < k->n[b] ? k->n[b] - 1 - i : i);
     return (row * o->d + k->d) * parts * o->h;
@@ -198,7 +198,7 @@ void scan_prefetch(const struct scan *o, const struct task *k, int64_t b, int64_
 {
     const struct cpu_step *s = o->step;
     if (i < 0 || i >= k->n[b]) return;
-    int64_t at = scan_place(o, k, b, i, 1);
+    int64_t at = scan_offset(o, k, b, i, 1);
     cpu_prefetch(o->dtype, s->in[0], parts * at, parts * o->h);
     for (int j = 2; j < 4 && o->back && parts == SCAN_PARTS; j++)
         if (s->in[j] != o->length) cpu_prefetch(o->dtype, s->in[j], at, o->h);

@@ -58,7 +58,7 @@ size_t scan_carve(struct scan *, void *base, int threads);
 // Carves the workspace of the step, packs the weights and the biases, and does all tasks.
 void scan_run(struct scan *, void (*each)(const struct scan *, const struct task *, const struct rows *));
 // The offset in [B,T,D,parts,H] of the units of word i of sample b, in the order of the direction.
-int64_t scan_place(const struct scan *, const struct task *, int64_t b, int64_t i, int64_t parts);
+int64_t scan_offset(const struct scan *, const struct task *, int64_t b, int64_t i, int64_t parts);
 void scan_multiply(const struct scan *, const struct task *, const struct rows *, struct scan_parts, bool adds);
 void scan_prefetch(const struct scan *, const struct task *, int64_t b, int64_t i, int parts);  // parts: of input 0
 // Rounds n numbers to the type of the activations and writes them as row b of the product's input.

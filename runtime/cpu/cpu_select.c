@@ -25,10 +25,10 @@ void cpu_select(const uint32_t *key, int64_t n, int64_t k, int32_t *at)
 void cpu_sort(const uint32_t *key, int64_t count, int32_t *at, int32_t *spare)
 {
     for (int shift = 0; shift < 32; shift += 8) {
-        int64_t place[DIGITS + 1] = {0};
-        for (int64_t i = 0; i < count; i++) place[(key[at[i]] >> shift & 255u) + 1]++;
-        for (int d = 0; d < DIGITS; d++) place[d + 1] += place[d];
-        for (int64_t i = 0; i < count; i++) spare[place[key[at[i]] >> shift & 255u]++] = at[i];
+        int64_t offset[DIGITS + 1] = {0};
+        for (int64_t i = 0; i < count; i++) offset[(key[at[i]] >> shift & 255u) + 1]++;
+        for (int d = 0; d < DIGITS; d++) offset[d + 1] += offset[d];
+        for (int64_t i = 0; i < count; i++) spare[offset[key[at[i]] >> shift & 255u]++] = at[i];
         memcpy(at, spare, (size_t)count * sizeof *at);
     }
 }

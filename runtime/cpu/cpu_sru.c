@@ -94,7 +94,7 @@ static struct task task_of(const struct sru *o, int64_t i)
 }
 
 // The offset in [B,T,D,parts,H] of the units of word i, in the order of the direction.
-static int64_t place_of(const struct sru *o, const struct task *k, int64_t i, int64_t parts, int64_t part)
+static int64_t offset_of(const struct sru *o, const struct task *k, int64_t i, int64_t parts, int64_t part)
 {
     int64_t row = k->b * o->t + (k->d && i < k->n ? k->n - 1 - i : i);
     return ((row * o->d + k->d) * parts + part) * o->h + k->first;
@@ -132,8 +132,8 @@ static void prefetch_word(const struct sru *o, const struct task *k, int64_t i)
 {
     const struct cpu_step *s = o->step;
     if (i < 0 || i >= k->n) return;
-    for (int64_t p = 0; p < o->parts; p++) cpu_prefetch(o->dtype, s->in[o->u], place_of(o, k, i, o->parts, p), k->units);
-    int64_t at = place_of(o, k, i, 1, 0);
+    for (int64_t p = 0; p < o->parts; p++) cpu_prefetch(o->dtype, s->in[o->u], offset_of(o, k, i, o->parts, p), k->units);
+    int64_t at = offset_of(o, k, i, 1, 0);
     cpu_prefetch(o->dtype, s->in[o->u + 1], at, k->units);
     if (!o->back) return;
     cpu_prefetch(o->dtype, s->in[0], at, k->units);
@@ -145,10 +145,10 @@ static struct sru_word read_word(const struct sru *o, const struct task *k, cons
 {
     const void *u = o->step->in[o->u], *x = o->step->in[o->u + 1];
     if (k->units == o->h)
-        read_row(o, u, place_of(o, k, i, o->parts, 0), r->u, o->parts * o->h);
+        read_row(o, u, offset_of(o, k, i, o->parts, 0), r->u, o->parts * o->h);
     else
-        for (int64_t p = 0; p < o->parts; p++) read_row(o, u, place_of(o, k, i, o->parts, p), r->u + p * k->units, k->units);
-    if (x) read_row(o, x, place_of(o, k, i, 1, 0), r->skip, k->units);
+        for (int64_t p = 0; p < o->parts; p++) read_row(o, u, offset_of(o, k, i, o->parts, p), r->u + p * k->units, k->units);
+    if (x) read_row(o, x, offset_of(o, k, i, 1, 0), r->skip, k->units);
     return (struct sru_word){.candidate = r->u, .forget = r->u + k->units, .reset = r->u + 2 * k->units,
                              .skip = x ? r->skip : r->u + 3 * k->units, .bias_forget = r->bias[0], .bias_reset = r->bias[1],
                              .mask = r->mask};
@@ -159,7 +159,7 @@ static void forward_task(const struct sru *o, const struct task *k, const struct
 {
     const struct cpu_step *s = o->step;
     for (int64_t i = 0; i < o->t; i++) {
-        int64_t at = place_of(o, k, i, 1, 0);
+        int64_t at = offset_of(o, k, i, 1, 0);
         if (i >= k->n) {
             for (int j = 0; j < 2; j++) clear_row(o, s->out[j], at, k->units);
             continue;
@@ -177,8 +177,8 @@ static void forward_task(const struct sru *o, const struct task *k, const struct
 static void clear_gradients(const struct sru *o, const struct task *k, int64_t i)
 {
     const struct cpu_step *s = o->step;
-    for (int64_t p = 0; p < o->parts; p++) clear_row(o, s->out[0], place_of(o, k, i, o->parts, p), k->units);
-    clear_row(o, s->out[1], place_of(o, k, i, 1, 0), k->units);
+    for (int64_t p = 0; p < o->parts; p++) clear_row(o, s->out[0], offset_of(o, k, i, o->parts, p), k->units);
+    clear_row(o, s->out[1], offset_of(o, k, i, 1, 0), k->units);
 }
 
 static void backward_task(const struct sru *o, const struct task *k, struct rows *r)
@@ -186,21 +186,21 @@ static void backward_task(const struct sru *o, const struct task *k, struct rows
     const struct cpu_step *s = o->step;
     int64_t lanes = loops_lanes(k->units);
     for (int64_t i = k->n; i < o->t; i++) clear_gradients(o, k, i);
-    if (k->n > 0) read_row(o, s->in[4], place_of(o, k, k->n - 1, 1, 0), r->c, k->units);
+    if (k->n > 0) read_row(o, s->in[4], offset_of(o, k, k->n - 1, 1, 0), r->c, k->units);
     for (int64_t i = k->n - 1; i >= 0; i--) {
         prefetch_word(o, k, i - AHEAD);
         struct sru_word w = read_word(o, k, r, i);
         if (i > 0)
-            read_row(o, s->in[4], place_of(o, k, i - 1, 1, 0), r->before, k->units);
+            read_row(o, s->in[4], offset_of(o, k, i - 1, 1, 0), r->before, k->units);
         else
             memset(r->before, 0, (size_t)k->units * sizeof(float));
-        read_row(o, s->in[0], place_of(o, k, i, 1, 0), r->dh, k->units);
+        read_row(o, s->in[0], offset_of(o, k, i, 1, 0), r->dh, k->units);
         w.now = r->c, w.before = r->before, w.dh = r->dh, w.dc = r->dc, w.dbias_forget = r->dbias[0], w.dbias_reset = r->dbias[1];
         for (int p = 0; p < 4; p++) w.d[p] = r->d + p * lanes;
         o->loops->sru_back(o->attr->act, &w, lanes);
         for (int64_t p = 0; p < o->parts; p++)
-            write_row(o, w.d[p], s->out[0], place_of(o, k, i, o->parts, p), k->units);
-        write_row(o, w.d[3], s->out[1], place_of(o, k, i, 1, 0), k->units);
+            write_row(o, w.d[p], s->out[0], offset_of(o, k, i, o->parts, p), k->units);
+        write_row(o, w.d[3], s->out[1], offset_of(o, k, i, 1, 0), k->units);
         float *was = r->c;
         r->c = r->before, r->before = was;
     }

@@ -231,33 +231,33 @@ static int cuda_workspace(struct device *device, const struct graph *g, const st
 
 // ---- facts
 
-void cuda_driver_text(char *into, size_t room)
+void cuda_driver_text(char *into, size_t capacity)
 {
     into[0] = '\0';
     FILE *f = fopen("/sys/module/nvidia/version", "re");
     if (!f) return;
-    if (!fgets(into, (int)room, f)) into[0] = '\0';
+    if (!fgets(into, (int)capacity, f)) into[0] = '\0';
     into[strcspn(into, "\n")] = '\0';
     fclose(f);
 }
 
 // Appends the switches that differ from their defaults, because some change the results: "; TUNE=on, TF32=on".
-static void switches_text(const struct cuda_device *cuda, char *into, size_t room)
+static void switches_text(const struct cuda_device *cuda, char *into, size_t capacity)
 {
     const char *between = "; ";
     for (int i = 0; i < SWITCHES; i++) {
         int value = *(const int *)((const char *)&cuda->set + switches[i].at);
         size_t used = strlen(into);
         if (value == switches[i].normal) continue;
-        snprintf(into + used, room - used, "%s%s=%s", between, switches[i].name, switches[i].word[value]);
+        snprintf(into + used, capacity - used, "%s%s=%s", between, switches[i].name, switches[i].word[value]);
         between = ", ";
     }
     size_t used = strlen(into);
-    if (cuda->lanes == CUDA_LANES_ALL) snprintf(into + used, room - used, "%sLANES=all", between);
-    else if (cuda->lanes != 1) snprintf(into + used, room - used, "%sLANES=%d", between, cuda->lanes);
+    if (cuda->lanes == CUDA_LANES_ALL) snprintf(into + used, capacity - used, "%sLANES=all", between);
+    else if (cuda->lanes != 1) snprintf(into + used, capacity - used, "%sLANES=%d", between, cuda->lanes);
 }
 
-static void library_text(const struct cuda_device *cuda, char *into, size_t room)
+static void library_text(const struct cuda_device *cuda, char *into, size_t capacity)
 {
     int runtime = 0, driver = 0;
     char version[32], dnn[48];
@@ -269,8 +269,8 @@ static void library_text(const struct cuda_device *cuda, char *into, size_t room
         snprintf(dnn, sizeof dnn, "cuDNN %d.%d", (int)(cuda->dnn_version / 10000), (int)(cuda->dnn_version / 100 % 100));
     else
         snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
-    snprintf(into, room, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
-    switches_text(cuda, into, room);
+    snprintf(into, capacity, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
+    switches_text(cuda, into, capacity);
 }
 
 static int cuda_facts(struct device *device, struct device_facts *facts)

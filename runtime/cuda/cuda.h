@@ -110,7 +110,7 @@ int cuda_wait(struct cuda_device *) MUST_CHECK;
 int cuda_late_failure(const struct cuda_device *, cudaError_t, const char *what) MUST_CHECK;
 
 // The driver's version ("580.95.05") from its kernel module; "" if not available.
-void cuda_driver_text(char *into, size_t room);
+void cuda_driver_text(char *into, size_t capacity);
 
 // The address of input i in type `to`: the input itself, or its copy in cuda_weights.c (requested by cuda_op.copies).
 const void *cuda_weight(const struct cuda_step *, int i, enum dtype to);

@@ -15,7 +15,7 @@ struct piece {
 
 struct cuda_memory {
     struct piece *piece;
-    int count, room;
+    int count, capacity;
     bool carves;
     size_t taken, most;
 };
@@ -49,9 +49,9 @@ static int add_piece(struct cuda_memory *p, size_t bytes, size_t asked)
         snprintf(what, sizeof what, "allocating %zu bytes of GPU memory", asked);
         return cuda_check(error, what);
     }
-    if (p->count == p->room) {
-        p->room = p->room ? 2 * p->room : 32;
-        p->piece = grow(p->piece, (size_t)p->room * sizeof *p->piece);
+    if (p->count == p->capacity) {
+        p->capacity = p->capacity ? 2 * p->capacity : 32;
+        p->piece = grow(p->piece, (size_t)p->capacity * sizeof *p->piece);
     }
     p->taken += bytes;
     if (p->most < p->taken) p->most = p->taken;
@@ -61,19 +61,19 @@ static int add_piece(struct cuda_memory *p, size_t bytes, size_t asked)
 
 int cuda_memory_take(struct cuda_memory *p, size_t bytes, void **into)
 {
-    size_t room = arena_round_up(bytes, CUDA_MEMORY_ALIGN);
-    if (room < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
-    if (room == 0) room = CUDA_MEMORY_ALIGN;
-    if (!p->carves && bytes > 0) room = bytes;  // exact size, so that a checker sees an access just past the end
-    bool small = p->carves && room <= CUDA_MEMORY_SMALL;
+    size_t capacity = arena_round_up(bytes, CUDA_MEMORY_ALIGN);
+    if (capacity < bytes) return fail(ERR_MEMORY, "%zu bytes exceed the address space", bytes);
+    if (capacity == 0) capacity = CUDA_MEMORY_ALIGN;
+    if (!p->carves && bytes > 0) capacity = bytes;  // exact size, so that a checker sees an access just past the end
+    bool small = p->carves && capacity <= CUDA_MEMORY_SMALL;
     int at = 0;
-    while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < room)) at++;
+    while (at < p->count && (!small || p->piece[at].bytes - p->piece[at].carved < capacity)) at++;
     if (at == p->count) {
-        at = add_piece(p, small ? CUDA_MEMORY_CHUNK : room, bytes);
+        at = add_piece(p, small ? CUDA_MEMORY_CHUNK : capacity, bytes);
         if (at < 0) return at;
     }
     *into = p->piece[at].base + p->piece[at].carved;
-    p->piece[at].carved += room;
+    p->piece[at].carved += capacity;
     p->piece[at].in_use++;
     return 0;
 }

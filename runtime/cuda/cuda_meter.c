@@ -30,24 +30,24 @@ struct cuda_meter {
     nvml_gpu gpu;  // NULL: energy is not available
 };
 
-static bool place_on_bus(int index, char *into, size_t room)
+static bool read_bus_address(int index, char *into, size_t capacity)
 {
     int domain, bus, device;
     if (cudaDeviceGetAttribute(&domain, cudaDevAttrPciDomainId, index) != cudaSuccess ||
         cudaDeviceGetAttribute(&bus, cudaDevAttrPciBusId, index) != cudaSuccess ||
         cudaDeviceGetAttribute(&device, cudaDevAttrPciDeviceId, index) != cudaSuccess)
         return false;
-    snprintf(into, room, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
+    snprintf(into, capacity, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
     return true;
 }
 
 static struct cuda_meter *meter_open(int index)
 {
     struct cuda_meter *m = zalloc(sizeof *m);
-    char place[32];
-    if (!place_on_bus(index, place, sizeof place) || cuda_library_load(&library, &m->nvml) < 0) return m;
+    char bus_address[32];
+    if (!read_bus_address(index, bus_address, sizeof bus_address) || cuda_library_load(&library, &m->nvml) < 0) return m;
     m->started = m->nvml.init() == 0;
-    if (!m->started || m->nvml.by_bus(place, &m->gpu) != 0) m->gpu = NULL;
+    if (!m->started || m->nvml.by_bus(bus_address, &m->gpu) != 0) m->gpu = NULL;
     return m;
 }
 

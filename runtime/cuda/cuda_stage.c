@@ -10,14 +10,14 @@
 
 struct shadow {
     void *to, *at;
-    size_t room, staged;  // staged: bytes that wait to be moved; 0: none
+    size_t capacity, staged;  // staged: bytes that wait to be moved; 0: none
 };
 
 struct cuda_stage {
     cudaStream_t stream;
     cudaEvent_t copied, applied;
     struct shadow *shadow;
-    int count, room;
+    int count, capacity;
     bool waiting;  // something is staged and not applied
 };
 
@@ -60,27 +60,27 @@ void cuda_stage_forget(struct cuda_device *cuda)
     s->count = 0;
 }
 
-// The shadow of a range that begins at `to`, with room enough.
+// The shadow of a range that begins at `to`, large enough for it.
 static int stage_shadow(struct cuda_device *cuda, void *to, size_t bytes, struct shadow **into)
 {
     struct cuda_stage *s = cuda->stage;
     int i = 0;
     while (i < s->count && s->shadow[i].to != to) i++;
     if (i == s->count) {
-        if (s->count == s->room) {
-            s->room = s->room ? 2 * s->room : 8;
-            s->shadow = grow(s->shadow, (size_t)s->room * sizeof *s->shadow);
+        if (s->count == s->capacity) {
+            s->capacity = s->capacity ? 2 * s->capacity : 8;
+            s->shadow = grow(s->shadow, (size_t)s->capacity * sizeof *s->shadow);
         }
         s->shadow[s->count++] = (struct shadow){.to = to};
     }
     struct shadow *shadow = *into = &s->shadow[i];
-    if (shadow->room >= bytes) return 0;
+    if (shadow->capacity >= bytes) return 0;
     TRY(cuda_stage_apply(cuda));
     TRY(cuda_wait(cuda));
     cuda_memory_give(cuda->pool, shadow->at);
-    shadow->at = NULL, shadow->room = 0;
+    shadow->at = NULL, shadow->capacity = 0;
     TRY(cuda_memory_take(cuda->pool, bytes, &shadow->at));
-    shadow->room = bytes;
+    shadow->capacity = bytes;
     return 0;
 }
 

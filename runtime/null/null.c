@@ -17,7 +17,7 @@ struct null_device {
     size_t limit;
     uintptr_t next;  // addresses only grow and are never reused
     struct fake *fake;
-    int fakes, room;
+    int fakes, capacity;
 };
 
 struct program {
@@ -62,9 +62,9 @@ static int null_alloc(struct device *d, size_t bytes, void **into)
     if (n->counts.allocated > n->limit || bytes > n->limit - n->counts.allocated)
         return fail(ERR_MEMORY, "device null: no memory for %zu bytes (%zu of %zu are in use)", bytes,
                     n->counts.allocated, n->limit);
-    if (n->fakes == n->room) {
-        n->room = n->room ? 2 * n->room : 16;
-        n->fake = grow(n->fake, (size_t)n->room * sizeof *n->fake);
+    if (n->fakes == n->capacity) {
+        n->capacity = n->capacity ? 2 * n->capacity : 16;
+        n->fake = grow(n->fake, (size_t)n->capacity * sizeof *n->fake);
     }
     n->fake[n->fakes++] = (struct fake){n->next, bytes};
     *into = (void *)n->next;

@@ -4,8 +4,8 @@
 
 static int64_t window_count(int64_t size, int64_t before, int64_t after, int64_t k, int64_t stride)
 {
-    int64_t room = size + before + after - k;
-    return room < 0 ? 0 : room / stride + 1;
+    int64_t span = size + before + after - k;
+    return span < 0 ? 0 : span / stride + 1;
 }
 
 int op_conv_infer(struct graph *g, struct node *n)

@@ -18,17 +18,17 @@ static bool persistent(const struct plan *p, int root)
 static void lifetimes(struct plan *p)
 {
     const struct graph *g = p->graph;
-    for (int v = 0; v < g->values; v++) p->place[v] = (struct place){.root = v, .first = -1, .last = -1};
+    for (int v = 0; v < g->values; v++) p->placement[v] = (struct placement){.root = v, .first = -1, .last = -1};
     for (int at = 0; at < p->count; at++) {
         const struct node *n = &g->node[p->order[at]];
-        if (op_table[n->op].flags & OP_FLAG_ALIAS) p->place[n->out[0]].root = p->place[n->in[0]].root;
+        if (op_table[n->op].flags & OP_FLAG_ALIAS) p->placement[n->out[0]].root = p->placement[n->in[0]].root;
         for (int i = 0; i < MAX_IN; i++)
-            if (n->in[i] != NONE) p->place[p->place[n->in[i]].root].last = at;
+            if (n->in[i] != NONE) p->placement[p->placement[n->in[i]].root].last = at;
         for (int i = 0; i < MAX_OUT; i++) {
             if (n->out[i] == NONE) continue;
-            struct place *place = &p->place[p->place[n->out[i]].root];
-            if (place->first < 0) place->first = at;
-            if (place->last < at) place->last = at;
+            struct placement *placement = &p->placement[p->placement[n->out[i]].root];
+            if (placement->first < 0) placement->first = at;
+            if (placement->last < at) placement->last = at;
         }
     }
 }
@@ -39,16 +39,17 @@ static void reuse_inputs(struct plan *p)
     const struct graph *g = p->graph;
     for (int at = 0; at < p->count; at++) {
         const struct node *n = &g->node[p->order[at]];
-        if (op_table[n->op].flags & OP_FLAG_ALIAS) p->place[n->out[0]].root = p->place[n->in[0]].root;  // which may have moved
+        if (op_table[n->op].flags & OP_FLAG_ALIAS)
+            p->placement[n->out[0]].root = p->placement[n->in[0]].root;  // which may have moved
         if (!(op_table[n->op].flags & OP_FLAG_INPLACE) || n->out[0] == NONE || g->value[n->out[0]].slot) continue;
-        int from = p->place[n->in[0]].root, to = p->place[n->out[0]].root;
-        if (persistent(p, from) || p->place[from].last != at || from == to) continue;
+        int from = p->placement[n->in[0]].root, to = p->placement[n->out[0]].root;
+        if (persistent(p, from) || p->placement[from].last != at || from == to) continue;
         if (value_bytes(&g->value[from]) != value_bytes(&g->value[to])) continue;
         bool shared = false;
-        for (int i = 1; i < MAX_IN; i++) shared |= n->in[i] != NONE && p->place[n->in[i]].root == from;
+        for (int i = 1; i < MAX_IN; i++) shared |= n->in[i] != NONE && p->placement[n->in[i]].root == from;
         if (shared) continue;
-        p->place[to].root = from;
-        p->place[from].last = p->place[to].last;
+        p->placement[to].root = from;
+        p->placement[from].last = p->placement[to].last;
     }
 }
 
@@ -60,7 +61,7 @@ static int stale_aliases(const struct plan *p)
     for (int at = 0; at < p->count && rc == 0; at++) {
         const struct node *n = &g->node[p->order[at]];
         for (int i = 0; i < MAX_IN && rc == 0; i++) {
-            int root = n->in[i] == NONE ? NONE : p->place[n->in[i]].root;
+            int root = n->in[i] == NONE ? NONE : p->placement[n->in[i]].root;
             if (root == NONE || root == n->in[i] || !persistent(p, root) || since[root] <= since[n->in[i]]) continue;
             rc = fail(ERR_SHAPE, "graph \"%s\", %s: %s reads \"%s\" through a reshape made before it was overwritten",
                       g->name, n->scope, node_name(n), g->value[root].slot->name);
@@ -80,11 +81,11 @@ static enum phase phase_at(const struct plan *p, int at)
 static void classify(struct plan *p)
 {
     for (int v = 0; v < p->graph->values; v++) {
-        struct place *place = &p->place[v];
-        if (place->root != v || persistent(p, v) || place->first < 0) continue;
-        place->bytes = plan_round_up(value_bytes(&p->graph->value[v]));
-        enum phase born = phase_at(p, place->first), dies = phase_at(p, place->last);
-        place->memory = born == PHASE_FORWARD && dies != PHASE_FORWARD  ? MEMORY_ACTIVATIONS
+        struct placement *placement = &p->placement[v];
+        if (placement->root != v || persistent(p, v) || placement->first < 0) continue;
+        placement->bytes = plan_round_up(value_bytes(&p->graph->value[v]));
+        enum phase born = phase_at(p, placement->first), dies = phase_at(p, placement->last);
+        placement->memory = born == PHASE_FORWARD && dies != PHASE_FORWARD  ? MEMORY_ACTIVATIONS
                         : born == PHASE_BACKWARD && dies == PHASE_UPDATE ? MEMORY_GRADIENTS
                                                                          : MEMORY_TEMPORARIES;
     }
@@ -97,10 +98,10 @@ static size_t *live_differences(const struct plan *p)
 {
     size_t *by = zalloc((size_t)(p->count + 1) * MEMORY_CLASSES * sizeof *by);
     for (int v = 0; v < p->graph->values; v++) {
-        const struct place *place = &p->place[v];
-        if (!place->bytes) continue;
-        by[place->first * MEMORY_CLASSES + (int)place->memory] += place->bytes;
-        by[(place->last + 1) * MEMORY_CLASSES + (int)place->memory] -= place->bytes;
+        const struct placement *placement = &p->placement[v];
+        if (!placement->bytes) continue;
+        by[placement->first * MEMORY_CLASSES + (int)placement->memory] += placement->bytes;
+        by[(placement->last + 1) * MEMORY_CLASSES + (int)placement->memory] -= placement->bytes;
     }
     return by;
 }
@@ -148,7 +149,7 @@ int plan_new(const struct graph *g, struct device *device, struct plan **into)
     p->count = g->nodes;
     p->order = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->order);
     for (int i = 0; i < p->count; i++) p->order[i] = i;
-    p->place = arena_alloc(&p->arena, (size_t)(g->values + 1) * sizeof *p->place);
+    p->placement = arena_alloc(&p->arena, (size_t)(g->values + 1) * sizeof *p->placement);
     p->work_bytes = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->work_bytes);
     p->work_offset = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->work_offset);
     p->kept_offset = arena_alloc(&p->arena, (size_t)(p->count + 1) * sizeof *p->kept_offset);
@@ -179,8 +180,8 @@ void plan_free(struct plan *p)
 void *plan_address(const struct plan *p, void *slab, int v)
 {
     if (v == NONE) return NULL;
-    int root = p->place[v].root;
+    int root = p->placement[v].root;
     const struct slot *slot = p->graph->value[root].slot;
     if (slot) return slot->device;
-    return p->place[root].bytes ? (char *)slab + p->place[root].offset : NULL;
+    return p->placement[root].bytes ? (char *)slab + p->placement[root].offset : NULL;
 }

@@ -10,7 +10,7 @@ struct device;
 enum { PLAN_ALIGN = 64 };
 static inline size_t plan_round_up(size_t bytes) { return arena_round_up(bytes, PLAN_ALIGN); }
 
-struct place {
+struct placement {
     int root;                 // the value whose bytes these are (aliases, in-place), its own root; itself otherwise
     size_t offset, bytes;     // in the slab; bytes rounded up to PLAN_ALIGN
     int first, last;          // positions in the order between which the bytes are live
@@ -22,7 +22,7 @@ struct plan {
     struct arena arena;
     int *order, count;          // node ids
     struct plan_flow *flow;     // NULL: the device does not overlap (device_type.overlaps)
-    struct place *place;        // per value id; unused values have bytes 0
+    struct placement *placement;        // per value id; unused values have bytes 0
     size_t *work_bytes, *work_offset;  // per position
     size_t *kept_offset, kept_bytes;   // what nodes keep between runs: offsets in a block of this plan's own
     void *kept;                        // that block; set by the session before it compiles

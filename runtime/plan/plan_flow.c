@@ -24,14 +24,15 @@ static void follow(struct pass *w, int at, uint64_t own)
     const struct node *n = &p->graph->node[p->order[at]];
     uint64_t after = 0;
     for (int i = 0; i < MAX_IN; i++)
-        if (n->in[i] != NONE && !p->graph->value[p->place[n->in[i]].root].slot) after |= w->writer[p->place[n->in[i]].root];
+        if (n->in[i] != NONE && !p->graph->value[p->placement[n->in[i]].root].slot)
+            after |= w->writer[p->placement[n->in[i]].root];
     for (int i = 0; i < MAX_OUT; i++)
-        if (n->out[i] != NONE) after |= w->users[p->place[n->out[i]].root];
+        if (n->out[i] != NONE) after |= w->users[p->placement[n->out[i]].root];
     w->node[at] = after;
     for (int i = 0; i < MAX_IN; i++)
-        if (n->in[i] != NONE) w->users[p->place[n->in[i]].root] |= is_running_sum(n, i) ? after : after | own;
+        if (n->in[i] != NONE) w->users[p->placement[n->in[i]].root] |= is_running_sum(n, i) ? after : after | own;
     for (int i = 0; i < MAX_OUT; i++)
-        if (n->out[i] != NONE) w->users[p->place[n->out[i]].root] = w->writer[p->place[n->out[i]].root] = after | own;
+        if (n->out[i] != NONE) w->users[p->placement[n->out[i]].root] = w->writer[p->placement[n->out[i]].root] = after | own;
 }
 
 static void run_pass(const struct plan *p, struct plan_flow *f, int batch)
@@ -45,9 +46,9 @@ static void run_pass(const struct plan *p, struct plan_flow *f, int batch)
         f->after_node[(size_t)at * f->words + (size_t)batch] = w.node[at];
         const struct node *n = &p->graph->node[p->order[at]];
         for (int i = 0; i < MAX_IN; i++)
-            if (n->in[i] != NONE) f->after_root[(size_t)p->place[n->in[i]].root * f->words + (size_t)batch] &= w.node[at];
+            if (n->in[i] != NONE) f->after_root[(size_t)p->placement[n->in[i]].root * f->words + (size_t)batch] &= w.node[at];
         for (int i = 0; i < MAX_OUT; i++)
-            if (n->out[i] != NONE) f->after_root[(size_t)p->place[n->out[i]].root * f->words + (size_t)batch] &= w.node[at];
+            if (n->out[i] != NONE) f->after_root[(size_t)p->placement[n->out[i]].root * f->words + (size_t)batch] &= w.node[at];
     }
     free(w.node);
     free(w.writer);
@@ -62,7 +63,7 @@ static int number_starts(const struct plan *p, int *start)
         const struct node *n = &p->graph->node[p->order[at]];
         bool begins = p->work_bytes[at] > 0;
         for (int i = 0; i < MAX_OUT; i++)
-            begins |= n->out[i] != NONE && p->place[n->out[i]].bytes && p->place[n->out[i]].first == at;
+            begins |= n->out[i] != NONE && p->placement[n->out[i]].bytes && p->placement[n->out[i]].first == at;
         start[at] = begins && n->phase == PHASE_UPDATE ? starts++ : NONE;
     }
     return starts;

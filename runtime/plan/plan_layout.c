@@ -20,9 +20,10 @@ static struct block *blocks_of(const struct plan *p, int *count)
 {
     struct block *block = zalloc((size_t)(p->graph->values + p->count + 1) * sizeof *block);
     *count = 0;
-    for (int v = 0; v < p->graph->values; v++)
-        if (p->place[v].bytes)
-            block[(*count)++] = (struct block){p->place[v].bytes, p->place[v].offset, p->place[v].first, p->place[v].last, v};
+    for (int v = 0; v < p->graph->values; v++) {
+        const struct placement *at = &p->placement[v];
+        if (at->bytes) block[(*count)++] = (struct block){at->bytes, at->offset, at->first, at->last, v};
+    }
     for (int at = 0; at < p->count; at++)
         if (p->work_bytes[at])
             block[(*count)++] = (struct block){p->work_bytes[at], p->work_offset[at], at, at, -1 - at};
@@ -71,7 +72,7 @@ void plan_layout(struct plan *p)
     struct block *block = blocks_of(p, &count);
     qsort(block, (size_t)count, sizeof *block, larger_first);
     int *update = zalloc((size_t)(count + 1) * sizeof *update);
-    struct spans also = {.at = zalloc((size_t)(count + 1) * sizeof *also.at), .room = count + 1};
+    struct spans also = {.at = zalloc((size_t)(count + 1) * sizeof *also.at), .capacity = count + 1};
     struct plan_space *space = plan_space_new(p->count);
     for (int i = 0; i < count; i++) {
         struct block *b = &block[i];
@@ -80,7 +81,7 @@ void plan_layout(struct plan *p)
         plan_space_take(space, b->first, b->last, (struct span){b->offset, b->offset + b->bytes});
         if (p->flow && plan_flow_starts(p->flow, b->first)) update[updates++] = i;
         if (b->owner >= 0)
-            p->place[b->owner].offset = b->offset;
+            p->placement[b->owner].offset = b->offset;
         else
             p->work_offset[-1 - b->owner] = b->offset;
         if (b->offset + b->bytes > p->slab_bytes) p->slab_bytes = b->offset + b->bytes;
@@ -93,16 +94,16 @@ void plan_layout(struct plan *p)
 
 // ---- the proof
 
-// A set of numbers below `room`: level 0 has one bit per number, each level above one bit per word of the level below.
+// A set of numbers below `capacity`: level 0 has one bit per number, each level above one bit per word of the level below.
 enum { LEVELS = 6 };
 struct number_set {
     uint64_t *level[LEVELS];
 };
 
-static struct number_set set_new(int room)
+static struct number_set set_new(int capacity)
 {
     struct number_set s = {{NULL}};
-    size_t bits = (size_t)room + 1;
+    size_t bits = (size_t)capacity + 1;
     for (int i = 0; i < LEVELS; i++) {
         bits = bits / 64 + 1;
         s.level[i] = zalloc(bits * sizeof **s.level);

@@ -52,9 +52,9 @@ static void spans_join(struct spans *s, struct span what)
         if (s->at[after].begin < what.begin) what.begin = s->at[after].begin;
         if (s->at[after].end > what.end) what.end = s->at[after].end;
     }
-    if (after == low && s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 4;
-        s->at = grow(s->at, (size_t)s->room * sizeof *s->at);
+    if (after == low && s->count == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 4;
+        s->at = grow(s->at, (size_t)s->capacity * sizeof *s->at);
     }
     memmove(s->at + low + 1, s->at + after, (size_t)(s->count - after) * sizeof *s->at);
     s->at[low] = what;

@@ -11,7 +11,7 @@ struct span {
 };
 struct spans {
     struct span *at;  // ascending
-    int count, room;
+    int count, capacity;
 };
 
 struct plan_space;

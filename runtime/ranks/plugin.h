@@ -23,7 +23,7 @@ struct ranks_plugin {
     int (*arrived)(bool *all);     // whether all ranks have said so
     int (*close)(void);
     void (*end_all)(int status);
-    void (*error_text)(int error, char *into, size_t room);
+    void (*error_text)(int error, char *into, size_t capacity);
 };
 
 #define RANKS_PLUGIN_NAME "dawn_ranks_plugin"

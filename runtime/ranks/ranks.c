@@ -251,7 +251,7 @@ static int64_t chunk_of(int64_t count)
     return (count + world.size - 1) / world.size;
 }
 
-int64_t ranks_room(int64_t count)
+int64_t ranks_scratch(int64_t count)
 {
     return chunk_of(count) * world.size;
 }

@@ -39,9 +39,9 @@ int ranks_most_begin(int mine) MUST_CHECK;
 int ranks_most_end(int *most) MUST_CHECK;
 
 // Adds values[count] over the ranks; every rank gets the sums. The order of the additions is a fixed tree (ranks_tree_add), so
-// that the same numbers give the same bytes. `values` and `other` hold ranks_room(count) floats.
+// that the same numbers give the same bytes. `values` and `other` hold ranks_scratch(count) floats.
 int ranks_reduce(float *values, float *other, int64_t count) MUST_CHECK;
-int64_t ranks_room(int64_t count);
+int64_t ranks_scratch(int64_t count);
 // Adds `parts` arrays of `count` floats, which follow each other, into the first: neighbours in pairs, then the sums of
 // neighbours, and so on. An array without a neighbour waits for the next round.
 void ranks_tree_add(float *values, int64_t count, int parts);

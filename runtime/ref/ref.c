@@ -68,9 +68,9 @@ void ref_write(const struct ref_step *s, int output, const double *from)
 
 double ref_round(enum dtype type, double value)
 {
-    double room = 0.0;
-    element_set(type, &room, 0, value);
-    return element_get(type, &room, 0);
+    double one = 0.0;
+    element_set(type, &one, 0, value);
+    return element_get(type, &one, 0);
 }
 
 void ref_round_all(enum dtype type, double *d, int64_t count)

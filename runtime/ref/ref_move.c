@@ -85,7 +85,7 @@ void ref_slice_grad(const struct ref_step *s)
 }
 
 // Position i of `to` in `from`: between low and low + 1 (or the border), with a fraction.
-static double resize_place(int64_t i, int64_t from, int64_t to, int64_t *low, int64_t *high)
+static double resize_source(int64_t i, int64_t from, int64_t to, int64_t *low, int64_t *high)
 {
     double at = ((double)i + 0.5) * (double)from / (double)to - 0.5;
     if (at < 0.0) at = 0.0;
@@ -101,7 +101,7 @@ static void resize_walk(const struct shape *large, const struct shape *small, do
     int64_t h = large->dim[1], w = large->dim[2], p = small->dim[1], q = small->dim[2], c = large->dim[3];
     for (int64_t i = 0; i < large->dim[0] * p * q; i++) {
         int64_t y[2], x[2], image = i / q / p;
-        double fy = resize_place(i / q % p, h, p, &y[0], &y[1]), fx = resize_place(i % q, w, q, &x[0], &x[1]);
+        double fy = resize_source(i / q % p, h, p, &y[0], &y[1]), fx = resize_source(i % q, w, q, &x[0], &x[1]);
         for (int corner = 0; corner < 4; corner++) {
             double weight = (corner / 2 ? fy : 1.0 - fy) * (corner % 2 ? fx : 1.0 - fx);
             int64_t at = ((image * h + y[corner / 2]) * w + x[corner % 2]) * c;

@@ -69,7 +69,7 @@ static void add_path_parameters(json_t *list, const char *pattern)
     };
     for (const char *at = strchr(pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
         const size_t count = strcspn(at + 1, "*}");
-        bool told = false;
+        bool listed = false;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (strlen(names[i].name) != count || strncmp(names[i].name, at + 1, count) != 0) continue;
             if (strstr(pattern, names[i].below) == NULL) continue;
@@ -77,9 +77,9 @@ static void add_path_parameters(json_t *list, const char *pattern)
             for (int b = 0; b < BOARDS; b++) boards[b] = board_word((enum board)b);
             json_array_append_new(list, parameter(names[i].name, "path", names[i].what, strcmp(names[i].name, "board") == 0
                                                       ? one_of(boards, BOARDS) : text_like(names[i].pattern)));
-            told = true;
+            listed = true;
         }
-        BUG_IF(!told);
+        BUG_IF(!listed);
     }
 }
 
@@ -244,8 +244,8 @@ int api_openapi(const struct request *request, struct answer *answer)
     json_t *paths = json_object();
     (void)request;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        char room[128];
-        const char *pattern = plain_pattern(routes[i].pattern, room);
+        char buffer[128];
+        const char *pattern = plain_pattern(routes[i].pattern, buffer);
         json_t *path = json_object_get(paths, pattern);
         if (path == NULL) {
             path = json_object();

@@ -16,7 +16,7 @@ struct line {
 struct history {
     const char *name;
     struct line header;
-    int place[COLUMNS];  // of each column among the cells; -1: absent
+    int index[COLUMNS];  // of each column among the cells; -1: absent
     int cells;
 };
 
@@ -51,17 +51,17 @@ static int read_names(struct history *h, struct line line)
     struct line cell[CELLS];
     h->header = line, h->cells = split_cells(line, cell);
     if (h->cells > CELLS) return fail(ERR_INPUT, "has more than %d columns", (int)CELLS);
-    for (int c = 0; c < COLUMNS; c++) h->place[c] = -1;
+    for (int c = 0; c < COLUMNS; c++) h->index[c] = -1;
     for (int i = 0; i < h->cells; i++) {
         int c = 0;
         while (c < COLUMNS && (strlen(columns[c]) != cell[i].count || memcmp(columns[c], cell[i].at, cell[i].count))) c++;
         int shown = (int)(cell[i].count < 40 ? cell[i].count : 40);
         if (c == COLUMNS) return fail(ERR_INPUT, "\"%.*s\" is no column of a history", shown, cell[i].at);
-        if (h->place[c] >= 0) return fail(ERR_INPUT, "has the column \"%s\" twice", columns[c]);
-        h->place[c] = i;
+        if (h->index[c] >= 0) return fail(ERR_INPUT, "has the column \"%s\" twice", columns[c]);
+        h->index[c] = i;
     }
     for (int c = 0; c < NEEDED; c++)
-        if (h->place[c] < 0) return fail(ERR_INPUT, "has no column \"%s\" (columns are separated by tabs)", columns[c]);
+        if (h->index[c] < 0) return fail(ERR_INPUT, "has no column \"%s\" (columns are separated by tabs)", columns[c]);
     return 0;
 }
 
@@ -71,8 +71,8 @@ static int read_words(struct dawnbench_entry *e, const struct history *h, const 
     struct text kept = {0};
     int flags;
     *into = "";
-    if (h->place[column] < 0 || cell[h->place[column]].count == 0) return 0;
-    struct line c = cell[h->place[column]];
+    if (h->index[column] < 0 || cell[h->index[column]].count == 0) return 0;
+    struct line c = cell[h->index[column]];
     if (c.count > DAWNBENCH_WORDS)
         return fail(ERR_INPUT, "%s has %zu bytes, more than %d", columns[column], c.count, (int)DAWNBENCH_WORDS);
     dawnbench_drop_mail(c.at, c.count, &kept);
@@ -84,7 +84,7 @@ static int read_words(struct dawnbench_entry *e, const struct history *h, const 
 static int read_figure(const struct history *h, const struct line cell[], int column, double most, double *into)
 {
     char word[64];
-    struct line c = cell[h->place[column]];
+    struct line c = cell[h->index[column]];
     if (c.count == 0 || c.count >= sizeof word) return fail(ERR_INPUT, "%s is not a number", columns[column]);
     memcpy(word, c.at, c.count);
     word[c.count] = 0;

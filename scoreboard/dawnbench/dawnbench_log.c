@@ -16,7 +16,7 @@ struct cell {
 };
 struct log {
     struct dawnbench_entry *e;
-    int place[COLUMNS];  // number of the column in the file
+    int index[COLUMNS];  // number of the column in the file
     int columns;
     int padded, longer, blank, blank_last;  // numbers of such rows
 };
@@ -77,16 +77,16 @@ static int read_header(struct log *log, struct cell line)
     if (padded) dawnbench_quirk(log->e, "tsv", "names of columns are padded with blanks");
     for (int c = 0; c < COLUMNS; c++) {
         const char *name = column_name(log, c);
-        log->place[c] = -1;
+        log->index[c] = -1;
         for (int i = 0; i < log->columns; i++) {
             if (cells[i].count != strlen(name) || memcmp(cells[i].at, name, cells[i].count) != 0) continue;
-            if (log->place[c] >= 0) return fail(ERR_INPUT, "%s.tsv: has the column \"%s\" twice", log->e->source, name);
-            log->place[c] = i;
+            if (log->index[c] >= 0) return fail(ERR_INPUT, "%s.tsv: has the column \"%s\" twice", log->e->source, name);
+            log->index[c] = i;
         }
-        if (log->place[c] < 0)
+        if (log->index[c] < 0)
             return fail(ERR_INPUT, "%s.tsv: has no column \"%s\" (columns are separated by tabs)", log->e->source, name);
     }
-    if (log->place[EPOCH] > log->place[HOURS] || log->place[HOURS] > log->place[SCORE])
+    if (log->index[EPOCH] > log->index[HOURS] || log->index[HOURS] > log->index[SCORE])
         dawnbench_quirk(log->e, "tsv", "columns are in another order than epoch, hours, %s", column_name(log, SCORE));
     return 0;
 }
@@ -117,9 +117,9 @@ static int read_row(struct log *log, int number, struct cell line, struct dawnbe
     bool padded;
     int n = split(line, cells, &padded);
     for (int c = 0; c < COLUMNS; c++) {
-        if (log->place[c] >= n)
+        if (log->index[c] >= n)
             return fail(ERR_INPUT, "%s.tsv: line %d has no cell for \"%s\"", log->e->source, number, column_name(log, c));
-        TRY(read_cell(log, number, c, cells[log->place[c]], &value[c]));
+        TRY(read_cell(log, number, c, cells[log->index[c]], &value[c]));
     }
     log->padded += padded;
     log->longer += n > log->columns;

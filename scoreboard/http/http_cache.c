@@ -109,11 +109,11 @@ bool cache_keep(struct cache *cache, const char *target, const struct cached *ca
     bytes += strlen(target) + OWN_BYTES;
     if (bytes > CACHE_BYTES / 4) return false;
     while (cache->count == CACHE_ANSWERS || cache->bytes + bytes > CACHE_BYTES) drop_one(cache);
-    const int place = (cache->first + cache->count) % CACHE_ANSWERS;
+    const int newest = (cache->first + cache->count) % CACHE_ANSWERS;
     const uint64_t hash = hash_of(target);
-    cache->at[place] = (struct kept_answer){
+    cache->at[newest] = (struct kept_answer){
         .cached = *cached, .target = copy_text(target), .hash = hash, .bytes = bytes, .next = cache->chain[hash % CHAINS]};
-    cache->chain[hash % CHAINS] = place;
+    cache->chain[hash % CHAINS] = newest;
     cache->bytes += bytes;
     cache->count++;
     return true;

@@ -23,9 +23,9 @@ static bool is_named(const char *name, size_t count, const char *wanted)
     return count == strlen(wanted) && strncasecmp(name, wanted, count) == 0;
 }
 
-static void copy_value(char *into, size_t room, const char *value, size_t count)
+static void copy_value(char *into, size_t capacity, const char *value, size_t count)
 {
-    if (count >= room) {
+    if (count >= capacity) {
         strcpy(into, "?");
         return;
     }

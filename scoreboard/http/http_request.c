@@ -24,7 +24,7 @@ struct exchange {
     struct text body;  // its length is counted in the server's `uploading`
 };
 
-struct place {  // where a target leads
+struct resource {  // where a target leads
     char path[GUARD_PATH + 1];
     char word[REQUEST_WORDS][256];
     const char *query;
@@ -144,7 +144,7 @@ static void fail_answer(struct server *server, struct answer *answer, const char
 }
 
 // Names the fault of an address that no route has, or none of that method.
-static const char *place_fault(const char *path, bool others)
+static const char *route_fault(const char *path, bool others)
 {
     static const char list[] = "/api/v1/openapi.json lists the addresses of the API";
     if (others) (void)fail(ERR_INPUT, "the header Allow names the methods that this address takes");
@@ -153,19 +153,20 @@ static const char *place_fault(const char *path, bool others)
     return error_text();
 }
 
-static enum problem find_place(const struct exchange *exchange, const char *method, struct place *place, const char **detail)
+static enum problem find_resource(const struct exchange *exchange, const char *method, struct resource *resource,
+                                  const char **detail)
 {
     const char *target = exchange->target;
     bool others = false;
-    place->route = NULL;
-    enum problem problem = guard_target(target, place->path, &place->query, detail);
+    resource->route = NULL;
+    enum problem problem = guard_target(target, resource->path, &resource->query, detail);
     if (problem != PROBLEM_NONE) {  // the form of the refusal depends on a path
-        strcpy(place->path, strncmp(target, "/api/", 5) == 0 ? "/api" : "/");
+        strcpy(resource->path, strncmp(target, "/api/", 5) == 0 ? "/api" : "/");
         return problem;
     }
-    place->route = route_find(exchange->server->settings.routes, method, place->path, place->word, &others);
-    *detail = place->route != NULL ? NULL : place_fault(place->path, others);
-    return place->route != NULL ? PROBLEM_NONE : others ? PROBLEM_METHOD : PROBLEM_NOT_FOUND;
+    resource->route = route_find(exchange->server->settings.routes, method, resource->path, resource->word, &others);
+    *detail = resource->route != NULL ? NULL : route_fault(resource->path, others);
+    return resource->route != NULL ? PROBLEM_NONE : others ? PROBLEM_METHOD : PROBLEM_NOT_FOUND;
 }
 
 // ---- the head ----------------------------------------------------------------------------------------------------
@@ -178,10 +179,10 @@ static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const c
 }
 
 // A request that brings a body: address, method, length and type must be right before it is read.
-static enum problem check_upload(struct exchange *exchange, const char *method, const struct guard *guard, struct place *place,
-                                 const char **detail)
+static enum problem check_upload(struct exchange *exchange, const char *method, const struct guard *guard,
+                                 struct resource *resource, const char **detail)
 {
-    enum problem problem = find_place(exchange, method, place, detail);
+    enum problem problem = find_resource(exchange, method, resource, detail);
     if (problem == PROBLEM_NONE) problem = guard_body(guard, &exchange->announced, detail);
     if (problem == PROBLEM_NONE && exchange->announced + atomic_load(&exchange->server->uploading) > UPLOADS_MAX) {
         *detail = crowded;
@@ -207,16 +208,16 @@ static enum MHD_Result take_head(struct exchange *exchange, const char *method)
     struct MHD_Connection *connection = exchange->connection;
     const union MHD_ConnectionInfo *size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     struct guard guard = {0};
-    struct place place;
+    struct resource resource;
     const char *detail;
     BUG_IF(size == NULL);
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_line, &guard);
-    strcpy(place.path, strncmp(exchange->target, "/api/", 5) == 0 ? "/api" : "/");
+    strcpy(resource.path, strncmp(exchange->target, "/api/", 5) == 0 ? "/api" : "/");
     enum problem problem = guard_head(&guard, method, exchange->target, size->header_size, &detail);
     if (problem == PROBLEM_NONE && reserve_low()) problem = PROBLEM_STORAGE, detail = starved;
-    if (problem == PROBLEM_NONE && !bodiless) problem = check_upload(exchange, method, &guard, &place, &detail);
+    if (problem == PROBLEM_NONE && !bodiless) problem = check_upload(exchange, method, &guard, &resource, &detail);
     if (problem != PROBLEM_NONE) {
-        return send_refusal(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
+        return send_refusal(exchange, bodiless ? REPLY_GET : REPLY_POST, resource.path, problem, detail, true);
     }
     exchange->begun = true;
     set_deadline(exchange, read_milliseconds(exchange), true);
@@ -224,18 +225,18 @@ static enum MHD_Result take_head(struct exchange *exchange, const char *method)
 }
 
 // ---- handlers ----------------------------------------------------------------------------------------------------
-static int run_handler(struct exchange *exchange, struct worker *worker, const struct place *place, struct answer *answer)
+static int run_handler(struct exchange *exchange, struct worker *worker, const struct resource *resource, struct answer *answer)
 {
     const struct server_settings *settings = &exchange->server->settings;
     const struct text *body = &exchange->body;
     struct request request = {
-        .path = place->path, .query = place->query, .body = body->at != NULL ? body->at : "", .body_count = body->length,
+        .path = resource->path, .query = resource->query, .body = body->at != NULL ? body->at : "", .body_count = body->length,
         .store = settings->store, .reader = worker->reader, .settings = settings,
     };
-    for (int i = 0; i < REQUEST_WORDS; i++) request.word[i] = place->word[i];
-    if (strcmp(place->route->method, "POST") == 0) request.now_ms = clock_unix_ms();
+    for (int i = 0; i < REQUEST_WORDS; i++) request.word[i] = resource->word[i];
+    if (strcmp(resource->route->method, "POST") == 0) request.now_ms = clock_unix_ms();
     *answer = (struct answer){.status = 200, .type = "text/html; charset=utf-8"};
-    return place->route->run(&request, answer);
+    return resource->route->run(&request, answer);
 }
 
 static enum MHD_Result send_cached(struct exchange *exchange, const struct cached *cached)
@@ -293,51 +294,51 @@ static enum MHD_Result send_wait(struct exchange *exchange, const char *path, in
 
 static enum MHD_Result answer_get(struct exchange *exchange)
 {
-    struct place place;
+    struct resource resource;
     struct answer answer = {0};
     struct worker *worker = NULL;
     const struct cached *hit = NULL;
     const char *detail = NULL;
     int rc = look_up_cached(exchange, &worker, &hit);
     if (rc == 0 && hit != NULL) return send_cached(exchange, hit);
-    enum problem problem = find_place(exchange, "GET", &place, &detail);
+    enum problem problem = find_resource(exchange, "GET", &resource, &detail);
     if (problem != PROBLEM_NONE) {  // after a malformed target, nothing that follows can be trusted
-        return send_refusal(exchange, REPLY_GET, place.path, problem, detail, problem == PROBLEM_MALFORMED);
+        return send_refusal(exchange, REPLY_GET, resource.path, problem, detail, problem == PROBLEM_MALFORMED);
     }
     const char *health = exchange->server->settings.health;
     const uint64_t address = address_of(exchange);
     const int64_t begin = clock_ns();
-    int wait = health != NULL && strcmp(place.path, health) == 0 ? 0 : meter_wait(exchange->server->meter, address, begin);
-    if (wait > 0) return send_wait(exchange, place.path, wait);
-    if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);
+    int wait = health != NULL && strcmp(resource.path, health) == 0 ? 0 : meter_wait(exchange->server->meter, address, begin);
+    if (wait > 0) return send_wait(exchange, resource.path, wait);
+    if (rc == 0) rc = run_handler(exchange, worker, &resource, &answer);
     meter_take(exchange->server->meter, address, begin, clock_ns() - begin);
-    if (rc == 0 && answer.status == 200 && !answer.live) return send_fresh(exchange, worker, place.path, &answer);
-    if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
-    return send_answer(exchange, &answer, REPLY_GET, place.path, false);
+    if (rc == 0 && answer.status == 200 && !answer.live) return send_fresh(exchange, worker, resource.path, &answer);
+    if (rc < 0) fail_answer(exchange->server, &answer, resource.path, rc);
+    return send_answer(exchange, &answer, REPLY_GET, resource.path, false);
 }
 
 static enum MHD_Result answer_post(struct exchange *exchange)
 {
-    struct place place;
+    struct resource resource;
     struct answer answer = {0};
     struct worker *worker;
     const char *detail;
-    BUG_IF(find_place(exchange, "POST", &place, &detail) != PROBLEM_NONE);  // check_upload has asked before
-    if (exchange->crowded) return send_refusal(exchange, REPLY_POST, place.path, PROBLEM_STORAGE, crowded, true);
+    BUG_IF(find_resource(exchange, "POST", &resource, &detail) != PROBLEM_NONE);  // check_upload has asked before
+    if (exchange->crowded) return send_refusal(exchange, REPLY_POST, resource.path, PROBLEM_STORAGE, crowded, true);
     int rc = worker_of(exchange->server, &worker);
-    if (rc == 0) rc = run_handler(exchange, worker, &place, &answer);
-    if (rc < 0) fail_answer(exchange->server, &answer, place.path, rc);
-    return send_answer(exchange, &answer, REPLY_POST, place.path, false);
+    if (rc == 0) rc = run_handler(exchange, worker, &resource, &answer);
+    if (rc < 0) fail_answer(exchange->server, &answer, resource.path, rc);
+    return send_answer(exchange, &answer, REPLY_POST, resource.path, false);
 }
 
 static enum MHD_Result answer_options(struct exchange *exchange)
 {
-    struct place place;
+    struct resource resource;
     struct answer answer = {.status = 204};
     const char *detail;
-    enum problem problem = find_place(exchange, "OPTIONS", &place, &detail);
-    if (problem != PROBLEM_METHOD) return send_refusal(exchange, REPLY_GET, place.path, problem, detail, false);
-    return send_answer(exchange, &answer, REPLY_OPTIONS, place.path, false);
+    enum problem problem = find_resource(exchange, "OPTIONS", &resource, &detail);
+    if (problem != PROBLEM_METHOD) return send_refusal(exchange, REPLY_GET, resource.path, problem, detail, false);
+    return send_answer(exchange, &answer, REPLY_OPTIONS, resource.path, false);
 }
 
 enum MHD_Result request_go_on(void *context, struct MHD_Connection *connection, const char *target, const char *method,

@@ -23,11 +23,11 @@ struct watch {
     pthread_mutex_t lock;
     pthread_t thread;
     int stop;  // eventfd
-    struct place {
+    struct watched {
         bool used, busy;
         int64_t until;  // nanoseconds of clock_ns()
     } *at;
-    int room, busy;
+    int capacity, busy;
     bool draining;
 };
 
@@ -41,11 +41,11 @@ static void look(struct watch *watch)
 {
     const int64_t now = clock_ns();
     pthread_mutex_lock(&watch->lock);
-    for (int fd = 0; fd < watch->room; fd++) {
-        struct place *place = &watch->at[fd];
-        if (!place->used || (now < place->until && (place->busy || !watch->draining))) continue;
+    for (int fd = 0; fd < watch->capacity; fd++) {
+        struct watched *watched = &watch->at[fd];
+        if (!watched->used || (now < watched->until && (watched->busy || !watch->draining))) continue;
         shutdown(fd, SHUT_RDWR);
-        place->until = INT64_MAX;
+        watched->until = INT64_MAX;
     }
     pthread_mutex_unlock(&watch->lock);
 }
@@ -85,40 +85,40 @@ void watch_stop(struct watch *watch)
     free(watch);
 }
 
-static struct place *place_of(struct watch *watch, int fd)
+static struct watched *watched_of(struct watch *watch, int fd)
 {
     BUG_IF(fd < 0 || fd >= DESCRIPTORS_MAX);
-    if (fd >= watch->room) {
-        const int room = (fd + 1) * 2;
-        watch->at = grow(watch->at, (size_t)room * sizeof *watch->at);
-        memset(watch->at + watch->room, 0, (size_t)(room - watch->room) * sizeof *watch->at);
-        watch->room = room;
+    if (fd >= watch->capacity) {
+        const int capacity = (fd + 1) * 2;
+        watch->at = grow(watch->at, (size_t)capacity * sizeof *watch->at);
+        memset(watch->at + watch->capacity, 0, (size_t)(capacity - watch->capacity) * sizeof *watch->at);
+        watch->capacity = capacity;
     }
     return &watch->at[fd];
 }
 
-static void put_place(struct watch *watch, int fd, bool used, bool busy, int64_t until)
+static void set_watched(struct watch *watch, int fd, bool used, bool busy, int64_t until)
 {
     pthread_mutex_lock(&watch->lock);
-    struct place *place = place_of(watch, fd);
-    watch->busy += (int)busy - (int)place->busy;
-    *place = (struct place){.used = used, .busy = busy, .until = until};
+    struct watched *watched = watched_of(watch, fd);
+    watch->busy += (int)busy - (int)watched->busy;
+    *watched = (struct watched){.used = used, .busy = busy, .until = until};
     pthread_mutex_unlock(&watch->lock);
 }
 
 void watch_open(struct watch *watch, int fd, int64_t milliseconds)
 {
-    put_place(watch, fd, true, false, moment(milliseconds));
+    set_watched(watch, fd, true, false, moment(milliseconds));
 }
 
 void watch_set(struct watch *watch, int fd, int64_t milliseconds, bool busy)
 {
-    put_place(watch, fd, true, busy, moment(milliseconds));
+    set_watched(watch, fd, true, busy, moment(milliseconds));
 }
 
 void watch_close(struct watch *watch, int fd)
 {
-    put_place(watch, fd, false, false, 0);
+    set_watched(watch, fd, false, false, 0);
 }
 
 void watch_drain(struct watch *watch)

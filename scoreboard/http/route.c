@@ -7,7 +7,7 @@
 
 // The text between a name's brace and the next slash must end that part of the path: "{board}.csv". "{tile*}" takes all that is
 // left, with its slashes.
-static bool match_name(const char **pattern, const char **path, char room[256])
+static bool match_name(const char **pattern, const char **path, char buffer[256])
 {
     const char *after = strchr(*pattern, '}') + 1;
     const bool rest = after[-2] == '*';
@@ -15,22 +15,22 @@ static bool match_name(const char **pattern, const char **path, char room[256])
     if (part <= tail || part - tail > 255) return false;
     const size_t count = part - tail;
     if (strncmp(*path + count, after, tail) != 0) return false;
-    memcpy(room, *path, count);
-    room[count] = 0;
+    memcpy(buffer, *path, count);
+    buffer[count] = 0;
     *pattern = after + tail;
     *path += part;
     return true;
 }
 
 // How many literal characters matched, or -1.
-static int match_pattern(const char *pattern, const char *path, char room[REQUEST_WORDS][256])
+static int match_pattern(const char *pattern, const char *path, char buffer[REQUEST_WORDS][256])
 {
     int literal = 0, words = 0;
     while (*pattern != 0) {
         if (*pattern == '{') {
             BUG_IF(words == REQUEST_WORDS);
             const char *brace = pattern;
-            if (!match_name(&pattern, &path, room[words++])) return -1;
+            if (!match_name(&pattern, &path, buffer[words++])) return -1;
             literal += (int)strlen(strchr(brace, '}') + 1) - (int)strlen(pattern);
         } else {
             if (*pattern++ != *path++) return -1;
@@ -41,7 +41,7 @@ static int match_pattern(const char *pattern, const char *path, char room[REQUES
 }
 
 const struct route *route_find(const struct route *table, const char *method, const char *path,
-                               char room[REQUEST_WORDS][256], bool *others)
+                               char buffer[REQUEST_WORDS][256], bool *others)
 {
     const struct route *best = NULL;
     char words[REQUEST_WORDS][256];
@@ -56,7 +56,7 @@ const struct route *route_find(const struct route *table, const char *method, co
         } else if (literal > most) {
             most = literal;
             best = route;
-            memcpy(room, words, sizeof words);
+            memcpy(buffer, words, sizeof words);
         }
     }
     return best;

@@ -43,8 +43,8 @@ struct route {
     handler *run;
 };
 // Matches a decoded path against a table that ends with method NULL. Returns the route, or NULL; `*others` says whether the path
-// exists with another method. {name} takes one part without a slash, {name*} all the rest, at most 255 bytes, copied into `room`.
-const struct route *route_find(const struct route *table, const char *method, const char *path, char room[REQUEST_WORDS][256],
+// exists with another method. {name} takes one part without a slash, {name*} all the rest, at most 255 bytes, copied to `buffer`.
+const struct route *route_find(const struct route *table, const char *method, const char *path, char buffer[REQUEST_WORDS][256],
                                bool *others);
 
 // The contest that a path names first, and the board it names second with the query's filter. ERR_MISSING with a sentence.

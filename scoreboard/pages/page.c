@@ -280,14 +280,14 @@ void page_search(struct page *page, const char *words)
 
 void page_command(struct page *page, const char *id, const char *commands)
 {
-    static const char place[] = "http://THIS-SITE";
+    static const char placeholder[] = "http://THIS-SITE";
     struct text words = {0};
     for (const char *at = commands, *next; *at != 0; at = next) {
-        next = strstr(at, place);
+        next = strstr(at, placeholder);
         text_bytes(&words, at, next != NULL ? (size_t)(next - at) : strlen(at));
         if (next == NULL) break;
         text_add(&words, "%s", page_address(page));
-        next += sizeof place - 1;
+        next += sizeof placeholder - 1;
     }
     commands = arena_text(&page->arena, "%s", words.at);
     text_free(&words);

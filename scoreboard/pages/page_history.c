@@ -32,7 +32,7 @@ static void latency_label(double value, char into[CHART_LABEL])
 }
 
 // Points are numbered by their places on the board, which the tables of the same page show.
-static const char *place_name(struct page *page, const struct entry *entry)
+static const char *name_label(struct page *page, const struct entry *entry)
 {
     return arena_text(&page->arena, "%lld", (long long)entry->rank);
 }
@@ -61,7 +61,7 @@ void page_history_chart(struct page *page, const struct filter *filter, const st
         at[i] = (struct chart_point){.x = (double)entries->at[i].accepted_ms / 1000,
                                      .y = entries->at[i].value * scale,
                                      .what = entry_words(page, &entries->at[i]),
-                                     .name = place_name(page, &entries->at[i])};
+                                     .name = name_label(page, &entries->at[i])};
     struct chart_series series = {
         .label = "record", .at = at, .count = entries->count, .line = CHART_STEPS, .marks = true};
     char first[BOARD_VALUE], last[BOARD_VALUE];
@@ -92,8 +92,8 @@ void page_history_spark(struct page *page, const struct entries *entries)
                         "from %s to %s\"><path class=\"line look-0\" d=\"", WIDTH, HEIGHT, WIDTH, HEIGHT, entries->count,
              board_value(first->board, first->value, from), board_value(last->board, last->value, to));
     for (int i = 0; i < entries->count; i++)
-        html_add(page->out, "%s%.1f%s%.1f", i == 0 ? "M" : "H", chart_place(&x, (double)entries->at[i].accepted_ms / 1000),
-                 i == 0 ? " " : "V", chart_place(&y, entries->at[i].value));
+        html_add(page->out, "%s%.1f%s%.1f", i == 0 ? "M" : "H", chart_pixel(&x, (double)entries->at[i].accepted_ms / 1000),
+                 i == 0 ? " " : "V", chart_pixel(&y, entries->at[i].value));
     html_add(page->out, "H%d\"/></svg>", WIDTH);
 }
 
@@ -205,7 +205,7 @@ void page_pareto_chart(struct page *page, const struct entry *rows, int count, b
         if (front[i] || size == CHART_ACROSS)
             point.what = arena_text(&page->arena, "%s, %s", entry_words(page, &rows[i]),
                                     board_value(BOARD_TRAINING_COST, rows[i].cost, cost));
-        if (front[i]) point.name = place_name(page, &rows[i]);
+        if (front[i]) point.name = name_label(page, &rows[i]);
         if (front[i])
             best[kept++] = point, cheapest = rows[i].cost;
         else

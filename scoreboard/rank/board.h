@@ -56,7 +56,7 @@ struct entry {
     int64_t id;             // of the row, this database only
     enum board board;       // its board,
     enum rank order;        // and in which of its two ranks
-    int64_t rank;           // 1 for the best; place in the order by value, then by server time, with any filter: among
+    int64_t rank;           // 1 for the best; position in the order by value, then by server time, with any filter: among
                             // the checked entries, or among all where the view or the entry is below that level
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise

@@ -34,7 +34,7 @@ static const char *const trust_words[TRUSTS] = {
 static const struct key {
     const char *name;
     enum kind kind;
-    size_t at, room;
+    size_t at, capacity;
     const char *const *words;  // WORD: the two that are allowed; NULL: any of plain characters
     const char *what;
 } keys[] = {
@@ -71,7 +71,7 @@ static int hex_digit(char c)
 }
 
 // Percent-decoding of `count` bytes; the result never holds a NUL or another control character.
-static int decode(const char *from, size_t count, const char *key, char *into, size_t room)
+static int decode(const char *from, size_t count, const char *key, char *into, size_t capacity)
 {
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static int decode(const char *from, size_t count, const char *key, char *into, s
             i += 2;
         }
         if (c < 0x20 || c == 0x7f) return fail(ERR_INPUT, "a control character in %s", key);
-        if (length + 1 >= room) return fail(ERR_INPUT, "%s is longer than %zu bytes", key, room - 1);
+        if (length + 1 >= capacity) return fail(ERR_INPUT, "%s is longer than %zu bytes", key, capacity - 1);
         into[length++] = (char)c;
     }
     into[length] = 0;
@@ -225,7 +225,7 @@ static int read_value(const struct key *key, char *value, struct filter *f)
     case TARGET: return read_target(value, &f->target_micro);
     default: return read_enumerated(key, value, f);
     }
-    memcpy(into, value, strlen(value) + 1);  // decode() kept it inside key->room
+    memcpy(into, value, strlen(value) + 1);  // decode() kept it inside its capacity
     return 0;
 }
 
@@ -246,8 +246,8 @@ static int read_pair(const char *pair, size_t count, bool seen[KEYS], struct fil
     if (equals == NULL) return 0;
     // A text must fit its member. Other values have sentences of their own.
     bool kept = keys[i].kind == TEXT || keys[i].kind == PART || keys[i].kind == WORD || keys[i].kind == CURSOR;
-    size_t room = kept && keys[i].room < sizeof value ? keys[i].room : sizeof value;
-    TRY(decode(equals + 1, count - name_count - 1, name, value, room));
+    size_t capacity = kept && keys[i].capacity < sizeof value ? keys[i].capacity : sizeof value;
+    TRY(decode(equals + 1, count - name_count - 1, name, value, capacity));
     return value[0] != 0 ? read_value(&keys[i], value, f) : 0;
 }
 

@@ -117,11 +117,11 @@ static int width_of(const char *text)
 // Exactly `width` columns. Longer text is cut and ends with "..".
 static void add_cell(struct text *into, const char *cell, int width, bool right)
 {
-    int needs = width_of(cell), room = needs > width ? width - 2 : needs, used = 0;
+    int needs = width_of(cell), capacity = needs > width ? width - 2 : needs, used = 0;
     if (right) text_add(into, "%*s", needs < width ? width - needs : 0, "");
     for (size_t length; *cell != 0; cell += length) {
         int more = character_width(cell, &length);
-        if (used + more > room) break;
+        if (used + more > capacity) break;
         text_bytes(into, cell, length);
         used += more;
     }

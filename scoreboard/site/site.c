@@ -25,7 +25,7 @@ struct site {
     struct server_settings server;  // as the handlers see it
     struct reader *reader;
     struct target *targets;
-    int count, room;
+    int count, capacity;
     int *slots;                     // open addressing over `targets`, -1: free
     int slot_count;
     struct text note;               // the checkpoint
@@ -71,9 +71,9 @@ static void want(struct site *s, const char *address)
     if (s->count * 2 >= s->slot_count) grow_slots(s);
     int *slot = slot_of(s, address);
     if (*slot >= 0) return;
-    if (s->count == s->room) {
-        s->room = s->room > 0 ? s->room * 2 : 512;
-        s->targets = grow(s->targets, (size_t)s->room * sizeof *s->targets);
+    if (s->count == s->capacity) {
+        s->capacity = s->capacity > 0 ? s->capacity * 2 : 512;
+        s->targets = grow(s->targets, (size_t)s->capacity * sizeof *s->targets);
     }
     copy_path(address, &path);
     s->targets[s->count] = (struct target){.address = copy_text(address), .path = path.at};

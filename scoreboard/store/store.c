@@ -69,9 +69,9 @@ static int read_key(const char *path, struct sshkey_secret *secret)
 // A key without its record has signed receipts that a new record would contradict. The record was lost, or a disk is missing.
 static int refuse_lost_record(const struct store *s)
 {
-    size_t room = strlen(s->path) + 8;
-    char *path = zalloc(room);
-    snprintf(path, room, "%s.key", s->path);
+    size_t capacity = strlen(s->path) + 8;
+    char *path = zalloc(capacity);
+    snprintf(path, capacity, "%s.key", s->path);
     int rc = 0;
     if (file_exists(path))
         rc = fail(ERR_MISSING, "the key %s is there, but its record %s is missing or empty: put a backup back, or begin a new "
@@ -83,9 +83,9 @@ static int refuse_lost_record(const struct store *s)
 // A record remembers its key, so a lost or exchanged file is noticed before another key signs a receipt.
 static int open_key(struct store *s, const char *known)
 {
-    size_t room = strlen(s->path) + 8;
-    char *path = zalloc(room);
-    snprintf(path, room, "%s.key", s->path);
+    size_t capacity = strlen(s->path) + 8;
+    char *path = zalloc(capacity);
+    snprintf(path, capacity, "%s.key", s->path);
     int rc = 0;
     if (!file_exists(path)) {
         if (*known != 0) rc = fail(ERR_MISSING, "the server's key %s is missing; receipts are signed with it: put it back", path);
@@ -176,11 +176,11 @@ static int find_damage(struct sql *sql, const char *check, const char *path, con
     return rc < 0 ? rc : 0;
 }
 
-static int open_tree(struct store *s, bool anew)
+static int open_tree(struct store *s, bool new_log)
 {
     enum { UNCHANGED = 1 };
     TRY(store_begin(s));
-    int rc = store_tree_open(s, anew);
+    int rc = store_tree_open(s, new_log);
     rc = store_end(s, rc == 0 ? UNCHANGED : rc);
     return rc < 0 ? rc : store_publish(s, s->tree.size);
 }
@@ -197,10 +197,10 @@ static int open_inside(struct store *s, const struct store_settings *settings)
                         ": put a backup in its place (\"dawn-scoreboard check\" names the faults)"));
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
-    if (rows == 0 && !settings->anew) TRY(refuse_lost_record(s));
+    if (rows == 0 && !settings->new_log) TRY(refuse_lost_record(s));
     if (rows == 0) TRY(add_meta(s, origin));
     TRY(read_meta(s, origin));
-    return s->writes ? open_tree(s, settings->anew) : 0;
+    return s->writes ? open_tree(s, settings->new_log) : 0;
 }
 
 int store_open(const struct store_settings *settings, enum store_mode mode, struct store **out)
@@ -296,9 +296,9 @@ static int sync_file(const char *path)
 int store_backup(struct store *s, const char *to)
 {
     if (file_exists(to)) return fail(ERR_IO, "%s is there already; a backup never overwrites a file", to);
-    size_t room = strlen(to) + 16;
-    char *part = zalloc(room);
-    snprintf(part, room, "%s.%ld.part", to, (long)getpid());
+    size_t capacity = strlen(to) + 16;
+    char *part = zalloc(capacity);
+    snprintf(part, capacity, "%s.%ld.part", to, (long)getpid());
     sqlite3 *copy = NULL;
     int rc = 0;
     if (sqlite3_open_v2(part, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE, NULL) != SQLITE_OK)

@@ -28,13 +28,13 @@ enum store_mode {
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else one of its key
     int64_t submissions_per_hour;    // and person, of each type; 0: no limit; withdrawals and revocations have none
-    bool anew;                       // a log may begin anew under an existing key: of an empty record, or without a checkpoint
+    bool new_log;                       // a log may begin under an existing key: of an empty record, or without a checkpoint
 };
 int store_open(const struct store_settings *, enum store_mode, struct store **) MUST_CHECK;
 void store_close(struct store *);
 const char *store_origin(const struct store *);
 const struct sshkey *store_key(const struct store *);  // the server's, public
-// Where the checkpoint of a lost record was moved, because a new one began in its place (`anew`); NULL: there was none.
+// Where the checkpoint of a lost record was moved, because a new one began in its place (`new_log`); NULL: there was none.
 const char *store_set_aside(const struct store *);
 
 // ---- writing

@@ -64,8 +64,8 @@ int deliver(struct client *c, const struct client_board *board, struct signer *s
     return rc;
 }
 
-// The last place with a name behind the mark, because a board may lie below a folder "/runs/". What follows a name's "?" or "#"
-// is no path.
+// The last position with a name behind the mark, because a board may lie below a folder "/runs/". What follows
+// a name's "?" or "#" is no path.
 static const char *find_name(const char *url, const char *mark, size_t *length)
 {
     const char *found = NULL;

@@ -56,7 +56,7 @@ static bool begins_with(struct state *s, const struct checkpoint *old)
 }
 
 // ---- the receipt
-static void check_place(struct state *s, struct checkpoint *head)
+static void check_match(struct state *s, struct checkpoint *head)
 {
     const struct receipt *r = s->e->receipt;
     if (proof_check(r, s->e->key, head) < 0) {
@@ -69,7 +69,7 @@ static void check_place(struct state *s, struct checkpoint *head)
 }
 
 // A receipt without a proof: the board's tiles have to make one.
-static void find_place(struct state *s)
+static void find_entry(struct state *s)
 {
     const struct receipt *r = s->e->receipt;
     const struct checkpoint *now = &s->now.checkpoint;
@@ -173,8 +173,8 @@ int verify_log(const struct log_evidence *e, struct text *report, bool *newer)
         return s.faults;
     }
     s.tiles = (struct tile_reader){.size = s.now.checkpoint.size, .fetch = e->fetch, .context = e->context};
-    if (e->receipt != NULL && e->receipt->log.size > 0) check_place(&s, &head);
-    else if (e->receipt != NULL) find_place(&s);
+    if (e->receipt != NULL && e->receipt->log.size > 0) check_match(&s, &head);
+    else if (e->receipt != NULL) find_entry(&s);
     bool grown = false;
     compare_seen(&s, &head, &grown);
     check_witnesses(&s);

@@ -9,7 +9,7 @@
 
 enum { PATH_MAX_BYTES = 160 };
 
-// The place of the walk: ": points[3].k", or "" for a value without a name.
+// The position of the walk: ": points[3].k", or "" for a value without a name.
 struct walk {
     const char *what;
     char path[PATH_MAX_BYTES];

@@ -89,11 +89,11 @@ static bool next_line(const char **at, const char *end, struct line *line)
     return true;
 }
 
-// Base64 in its one form. False: it is not, or has more than `room` bytes.
-static bool read_base64(const char *text, size_t text_count, unsigned char *into, size_t room, size_t *count)
+// Base64 in its one form. False: it is not, or has more than `capacity` bytes.
+static bool read_base64(const char *text, size_t text_count, unsigned char *into, size_t capacity, size_t *count)
 {
     if (memchr(text, 0, text_count) != NULL) return false;
-    return sodium_base642bin(into, room, text, text_count, NULL, count, NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
+    return sodium_base642bin(into, capacity, text, text_count, NULL, count, NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
 }
 
 static int read_size(struct line line, int64_t *size)

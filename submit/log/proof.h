@@ -9,8 +9,8 @@
 // The entry: {"accepted_ms":..,"payload":"<digest>","sequence":..,"signer":"SHA256:.."}. Every receipt has what it takes.
 void proof_entry(const struct receipt *, struct text *);
 void proof_leaf(const struct receipt *, struct tree_hash *into);
-// Adds its place in the log. `before`: the tree of all statements before this one.
+// Adds its position in the log. `before`: the tree of all statements before this one.
 void proof_fill(struct receipt *, const struct tree *before, const struct sshkey_secret *);
-// Checks the place in the log by itself: the head is signed by the server's key, and the proof leads to it. ERR_INPUT says
+// Checks the position in the log by itself: the head is signed by the server's key, and the proof leads to it. ERR_INPUT says
 // what does not hold.
 int proof_check(const struct receipt *, const struct sshkey *server, struct checkpoint *head) MUST_CHECK;

@@ -299,13 +299,13 @@ static int count_places(const json_t *record, int64_t step, int *machines)
 {
     int count = 0;
     size_t i;
-    json_t *place;
+    json_t *process;
     *machines = 1;
-    json_array_foreach(json_object_get(record, "places"), i, place)
+    json_array_foreach(json_object_get(record, "places"), i, process)
     {
-        if (record_int(place, "step") != step) continue;
+        if (record_int(process, "step") != step) continue;
         count++;
-        if (record_int(place, "machine_number") >= *machines) *machines = (int)record_int(place, "machine_number") + 1;
+        if (record_int(process, "machine_number") >= *machines) *machines = (int)record_int(process, "machine_number") + 1;
     }
     return count > 0 ? count : 1;
 }

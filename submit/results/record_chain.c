@@ -65,11 +65,11 @@ static int check_point(const json_t *p, size_t i, struct chain *chain, const str
     for (size_t n = 0; n < json_array_size(link.losses); n++)
         TRY(check_hashable(record_text(json_array_get(link.losses, n), "name")));
     for (int m = 0; m < count; m++) link.score[m] = curve_score(p, &metrics[m]);
-    char hex[DIGEST_HEX], place[CURVE_PLACE];
+    char hex[DIGEST_HEX], moment[CURVE_MOMENT];
     chain_add(chain, &link);
     chain_hex(chain, hex);
     if (strcmp(hex, record_text(p, "hash")) == 0) return 0;
-    return fail(ERR_INPUT, "point %zu, %s: its hash is %.12s..., but its figures give %.12s...", i, curve_place(p, place),
+    return fail(ERR_INPUT, "point %zu, %s: its hash is %.12s..., but its figures give %.12s...", i, curve_moment(p, moment),
                 record_text(p, "hash"), hex);
 }
 

@@ -70,8 +70,8 @@ struct run_file {
     int64_t bytes;
     enum run_reading reading;
 };
-// A process of a run that several devices train together: the rank is its place in the list.
-struct run_place {
+// A process of a run that several devices train together: the rank is its position in the list.
+struct run_process {
     const struct machine_facts *machine;
     int64_t machine_number;  // of several machines that may be alike, from 0
     const char *device;
@@ -110,8 +110,8 @@ struct run_facts {
     int data_count;
     const struct run_file *files;
     int file_count;
-    const struct run_place *places;  // none: one process
-    int place_count;
+    const struct run_process *places;  // none: one process
+    int process_count;
     const struct run_ticket *ticket;  // NULL: none
     struct run_labels labels;
     const char *folder;   // absolute path of the data that the user named; never published; NULL: the usual folder
@@ -139,7 +139,7 @@ int64_t result_id(const struct run *);
 // The last hash of its chain: of the last point, or the root.
 void result_head(const struct run *, char hex[DIGEST_HEX]);
 // The processes that continue a resumed run after `step` steps.
-int result_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
+int result_places(struct run *, int64_t step, const struct run_process *, int count) MUST_CHECK;
 // Stores the closed segments before a checkpoint is written, so that the clocks of a resumed run include the work that led
 // to the checkpoint.
 int result_checkpoint(struct run *) MUST_CHECK;

@@ -128,7 +128,7 @@ static int store_data(struct run *run, const struct run_facts *f)
     return 0;
 }
 
-int result_store_places(struct run *run, int64_t step, const struct run_place *places, int count)
+int result_store_places(struct run *run, int64_t step, const struct run_process *places, int count)
 {
     TRY(result_do(run->results, "record the devices", "DELETE FROM places WHERE run = ? AND step >= ?", "ii", run->id, step));
     for (int64_t i = 0; i < count; i++) {
@@ -258,7 +258,7 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
     run->id = sqlite3_last_insert_rowid(r->db);
     TRY(store_data(run, f));
     TRY(store_lists(run, f));
-    TRY(result_store_places(run, 0, f->places, f->place_count));
+    TRY(result_store_places(run, 0, f->places, f->process_count));
     TRY(result_bind(run));
     return result_store_spans(run);
 }

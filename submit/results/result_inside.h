@@ -48,7 +48,7 @@ void result_keep_metrics(struct run *, const struct run_metric *, int count);  /
 int result_machine(struct results *, const struct machine_facts *, int64_t *id) MUST_CHECK;
 int result_software(struct results *, const struct software_facts *, int64_t *id) MUST_CHECK;
 int result_store_spans(struct run *) MUST_CHECK;
-int result_store_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
+int result_store_places(struct run *, int64_t step, const struct run_process *, int count) MUST_CHECK;
 // Computes the root of the run's chain again from the record. Only before the first point.
 int result_bind(struct run *) MUST_CHECK;
 

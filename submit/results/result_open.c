@@ -66,7 +66,7 @@ int result_end_transaction(struct results *r, int rc)
 
 // Boot, process number and start time (field 22 of /proc/PID/stat). The name in field 2 may hold any characters; the last
 // bracket of the line ends it.
-static void owner_text(const char *pid, char *into, size_t room)
+static void owner_text(const char *pid, char *into, size_t capacity)
 {
     char path[64], boot[64] = "", stat[1024] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -90,7 +90,7 @@ static void owner_text(const char *pid, char *into, size_t room)
         if (at != NULL) start = strtoull(at, NULL, 10);
     }
     if (state == 'Z' || state == 'X') start = 0;  // killed, but its parent has not collected it yet
-    snprintf(into, room, "%s/%.20s/%llu", boot, pid, start);
+    snprintf(into, capacity, "%s/%.20s/%llu", boot, pid, start);
 }
 
 bool result_owner_lives(const char *owner)

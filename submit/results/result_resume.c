@@ -92,7 +92,7 @@ static int store_resumed(struct run *run, int64_t step)
     return result_store_spans(run);
 }
 
-int result_places(struct run *run, int64_t step, const struct run_place *places, int count)
+int result_places(struct run *run, int64_t step, const struct run_process *places, int count)
 {
     TRY(result_begin_transaction(run->results));
     return result_end_transaction(run->results, result_store_places(run, step, places, count));

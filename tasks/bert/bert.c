@@ -46,7 +46,7 @@ static int losses_of(struct step *s, const char *name, int logits, int labels, d
     return out[1];
 }
 
-// For the judge: the best words of each masked place [B,P*BEST], their probabilities, the losses of the places, the guesses.
+// For the judge: the best words of each masked position [B,P*BEST], their probabilities, the losses of the places, the guesses.
 static void show_answers(struct step *s, const struct bert_answers *a, int losses)
 {
     struct graph *g = s->g;

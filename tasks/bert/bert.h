@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of BERT's pre-training (bert.c) for the table that the Makefile makes, and their model.
+// The interface of this folder: the tasks of BERT's pre-training (bert.c) for the Makefile's table, and their model.
 #pragma once
 
 #include "tasks/common/step/task.h"

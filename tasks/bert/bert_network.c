@@ -3,7 +3,7 @@
 //
 //   encoder      net_encoder.c
 //   masked       x = norm(gelu(W x)) at the masked places alone; logits = x times the table of words, with a bias
-//   next         tanh(W x) of the first place; two scores
+//   next         tanh(W x) of the first position; two scores
 //
 // bert-modern has the layers of gpt-modern (net_transformer.h: struct net_rotary), which see all places of a sample.
 //

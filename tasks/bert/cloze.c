@@ -99,11 +99,11 @@ static int read_articles(struct dataset *stored, enum split split, int (*take)(v
     const struct field *f = dataset_field(stored, "text");
     if (!f || f->ragged == FIELD_FIXED || f->dtype != U8)
         return fail(ERR_INPUT, "%s has no articles", dataset_facts(stored)->name);
-    size_t room = (size_t)f->shape.dim[0];
-    char *text = zalloc(room + 1);
+    size_t capacity = (size_t)f->shape.dim[0];
+    char *text = zalloc(capacity + 1);
     int rc = 0;
     for (int64_t i = 0, length; i < dataset_facts(stored)->count[split] && rc == 0; i++) {
-        rc = dataset_item_of(stored, split, f, i, text, room, &length);
+        rc = dataset_item_of(stored, split, f, i, text, capacity, &length);
         if (rc == 0) rc = take(context, text, (size_t)length);
     }
     free(text);
@@ -405,7 +405,7 @@ static int fill_sample(void *view, const struct feed_item *item, void *const fie
     struct cloze_sample s = {.tokens = field[TOKENS], .segments = field[SEGMENTS], .places = field[PLACES],
                              .labels = field[LABELS]};
     write_sample(c, &of, item->index, &s);
-    for (int64_t i = 0; i < form->predictions; i++) s.places[i] += (int32_t)(item->place * form->length);
+    for (int64_t i = 0; i < form->predictions; i++) s.places[i] += (int32_t)(item->row * form->length);
     *(int32_t *)field[LENGTH] = (int32_t)s.length;
     *(int32_t *)field[NEXT] = s.random;
     return 0;

@@ -3,7 +3,7 @@
 // training text (wordpiece.h).
 //
 // Fields of a batch: "tokens" i32[T], [CLS] first text [SEP] second text [SEP], padded with [PAD]; "segments" i32[T], 1 from the
-// second text on; "tokens.length" i32; "places" i32[P], of the masked pieces in the batch (row x T + place); "labels" i32[P],
+// second text on; "tokens.length" i32; "places" i32[P], of the masked pieces in the batch (row x T + position); "labels" i32[P],
 // what was there, -1 behind the last; "next" i32, 1: the second text is from another article.
 //
 // An epoch has as many samples as a walk through the training text makes. Each epoch draws its own (sentence_pairs.h). What is
@@ -42,7 +42,7 @@ struct cloze_floors cloze_floors_of(const struct dataset *view);
 struct cloze_sample {
     int32_t *tokens, *segments;       // [T]
     int32_t *places, *labels;         // [P]: places in the sample
-    int64_t length, masked, second;   // second: the place where the second text begins
+    int64_t length, masked, second;   // second: the position where the second text begins
     bool random;
 };
 // Sample of the scored set. The arrays are freed by cloze_sample_free.

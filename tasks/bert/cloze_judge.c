@@ -81,7 +81,7 @@ static int end_judging(void *state, int64_t score[METRICS_MAX])
     return score && !isfinite(loss) ? fail(ERR_INPUT, "the loss is not a number") : 0;
 }
 
-// "paris 0.312, lyon 0.104, ...; ..." for each place.
+// "paris 0.312, lyon 0.104, ...; ..." for each position.
 static char *tell_words(void *state, int64_t sample)
 {
     const struct judging *j = state;

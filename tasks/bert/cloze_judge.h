@@ -5,7 +5,7 @@
 
 #include "tasks/common/step/task.h"
 
-// Outputs: i32[B,P*CLOZE_BEST] and f32[B,P*CLOZE_BEST], the best pieces of each place and their probabilities; f32[B,P];
+// Outputs: i32[B,P*CLOZE_BEST] and f32[B,P*CLOZE_BEST], the best pieces of each position and their probabilities; f32[B,P];
 // f32[B,2].
 enum { CLOZE_WORDS, CLOZE_SHARES, CLOZE_LOSSES, CLOZE_NEXT };
 extern const struct judge cloze_judge;

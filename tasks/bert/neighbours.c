@@ -86,10 +86,10 @@ static int64_t context_at(const struct counting *c, const struct cloze_sample *s
     return id == no->pad || id == no->first || id == no->separator || id == no->mask ? NOTHING : id;
 }
 
-static void guess(struct counting *c, const struct cloze_sample *s, int64_t place, int way)
+static void guess(struct counting *c, const struct cloze_sample *s, int64_t position, int way)
 {
     int side = way == BACK;
-    int64_t near = context_at(c, s, place - way), far = near == NOTHING ? NOTHING : context_at(c, s, place - 2 * way);
+    int64_t near = context_at(c, s, position - way), far = near == NOTHING ? NOTHING : context_at(c, s, position - 2 * way);
     for (int64_t w = 0; w < c->symbols; w++) c->p[side][w] = c->frequency[w];
     if (near != NOTHING) interpolate(c, side, key_of(near, NOTHING), key_of(near + 1, NOTHING));
     if (far != NOTHING) interpolate(c, side, key_of(near, far), key_of(near, far + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of this folder: the task for the table that the Makefile makes.
+// The header of this folder: the task for the Makefile's table.
 #pragma once
 
 #include "tasks/common/step/task.h"

@@ -28,7 +28,7 @@ static double recall_at(int i)
 struct hit {  // a detection, a bit for each threshold
     double score;
     unsigned matched, ignored;
-    int64_t place;  // among all of the category
+    int64_t sequence;  // among all of the category
     int rank;       // in its image
 };
 struct range {  // of areas, in a category
@@ -73,7 +73,7 @@ static int compare_found(const void *a, const void *b)
 static int compare_hits(const void *a, const void *b)
 {
     const struct hit *x = a, *y = b;
-    return x->score != y->score ? (x->score < y->score ? 1 : -1) : (x->place > y->place) - (x->place < y->place);
+    return x->score != y->score ? (x->score < y->score ? 1 : -1) : (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
 static const struct ap_item **sort_items(const struct ap_list *list, int (*compare)(const void *, const void *))
@@ -158,7 +158,7 @@ static void match_picture(struct picture *p, bool masks, struct totals *totals)
 
 // ---- one category of all images
 
-// Sum over recalls. `precision` and `recall` have room for the hits. Adds the parts of the sum to `parts`, if that is not NULL.
+// Sum over recalls. `precision` and `recall` hold one number per hit. Adds the parts of the sum to `parts` unless NULL.
 static double sum_precision(const struct range *r, unsigned bit, double *precision, double *recall, double *parts)
 {
     double right = 0, wrong = 0, sum = 0;

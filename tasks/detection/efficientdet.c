@@ -10,7 +10,7 @@
 //   heads     three separable convs that all levels share, each with a norm per level and swish; and one without
 //
 // Weights of a node are relu(w) / (sum of relu(w) + 0.0001). An input of other channels has a conv 1x1 and a norm before that, of
-// that node alone. Filters begin as N(0, 2 / outputs of a place), separable ones as N(0, 1 / inputs), classes at a score of 0.01.
+// that node alone. Filters begin as N(0, 2 / outputs of a position), separable ones as N(0, 1 / inputs), classes at score 0.01.
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 

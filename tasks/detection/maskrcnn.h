@@ -8,7 +8,7 @@
 
 enum {
     MASKRCNN_LEVELS = 5,   // of anchors, at most
-    MASKRCNN_RATIOS = 3,   // anchors at each place
+    MASKRCNN_RATIOS = 3,   // anchors at each position
     MASKRCNN_STEM = 1,     // group of the parameters that do not train (conv1, layer1); the others are in group 0
     MASKRCNN_MASK = 28,    // side of a mask
 };
@@ -16,7 +16,7 @@ enum {
 struct maskrcnn {
     int64_t classes;               // with the background, class 0
     // Writes the levels of x, of strides stride, 2 stride, ..; boxes are cut from the first `cut`, and a level after these has
-    // every second place of the one before.
+    // every second position of the one before.
     void (*pyramid)(struct net *, const struct maskrcnn *, int x, int level[MASKRCNN_LEVELS]);
     int levels, cut;
     int64_t stride;

@@ -26,7 +26,7 @@ static bool fits(const struct area *a, float least, const float (*box)[4], int64
     return keeps;
 }
 
-// Two blocks of four words per try: sides and place; kind.
+// Two blocks of four words per try: sides and position; kind.
 struct area overlap_crop(uint64_t seed, uint32_t epoch, int64_t sample, const float (*box)[4], int64_t boxes)
 {
     for (uint32_t try = 0; try < TRIES; try++) {

@@ -35,7 +35,7 @@ struct photos {  // the context of a split's feed
     struct anchors *anchors;  // NULL: the detector has two stages
     const struct maskrcnn *stages;
     int64_t views;            // of an evaluated photograph
-    int sizes;                // the place of that field; 0: there is none
+    int sizes;                // the position of that field; 0: there is none
     struct cache *cache;  // NULL: every sample is decoded
 };
 struct worker {
@@ -151,7 +151,7 @@ static int decode_view(const struct photos *p, const struct feed_item *item, con
     struct text name = {0};
     int width, height;
     int64_t n;
-    uint8_t *bytes = decoder_room(decoder, (size_t)p->greatest);
+    uint8_t *bytes = decoder_buffer(decoder, (size_t)p->greatest);
     TRY(dataset_item(p->data, p->split, "jpeg", item->index, bytes, (size_t)p->greatest, &n));
     dataset_sample_name(p->data, p->split, item->index, &name);
     int rc = decoder_size(decoder, name.at, bytes, (size_t)n, &width, &height);
@@ -182,7 +182,7 @@ static void change_colours(const struct photos *p, const struct feed_item *item,
     jitter_colours(&j, drawn, v->width * v->height);
 }
 
-// The place of the drawn part in the mirrored or turned input.
+// The position of the drawn part in the mirrored or turned input.
 static int64_t placed(int64_t begin, int64_t length, int64_t all, bool turned)
 {
     return turned ? all - begin - length : begin;
@@ -228,7 +228,7 @@ static bool place_side(float into[4], int axis, const struct area *of, const str
 }
 
 // Each pixel of the view has the label of the photograph's pixel under its centre.
-static void fill_masks(const struct photos *p, const struct worker *w, const struct view *v, const uint8_t place[VALUES],
+static void fill_masks(const struct photos *p, const struct worker *w, const struct view *v, const uint8_t number[VALUES],
                        uint8_t *masks)
 {
     const struct detection_keys *k = p->keys;
@@ -240,13 +240,13 @@ static void fill_masks(const struct photos *p, const struct worker *w, const str
         if (v->upside_down) at = k->height - 1 - at;
         for (int64_t x = 0; x < v->width; x++) {
             int64_t column = (int64_t)(v->area.left * size[0] + ((double)x + 0.5) * across), to = v->left + x;
-            uint8_t mask = place[labels[column < size[0] ? column : size[0] - 1]];
+            uint8_t mask = number[labels[column < size[0] ? column : size[0] - 1]];
             if (mask > 0) masks[((mask - 1) * k->height + at) * k->width + (v->mirror ? k->width - 1 - to : to)] = 1;
         }
     }
 }
 
-// The pixel of the photograph under a place of the input, on one axis.
+// The pixel of the photograph under a position of the input, on one axis.
 static int64_t pixel_at(const struct view *v, int axis, double at)
 {
     if (axis ? v->upside_down : v->mirror) at = (double)(axis ? v->rows : v->columns) - at;
@@ -291,16 +291,16 @@ static int fill_truth(const struct photos *p, const struct feed_item *item, cons
                       void *const field[])
 {
     struct worker *w = item->worker;
-    uint8_t place[VALUES] = {0};  // of a label among the masks, from 1
+    uint8_t number[VALUES] = {0};  // of a label among the masks, from 1
     int32_t *class = field[CLASSES];
     if (kept > p->stages->truths) kept = p->stages->truths;
     if (kept == 0) return 0;
     memcpy(field[TRUTH], w->box, (size_t)kept * sizeof *w->box);
     for (int64_t i = 0; i < kept; i++) class[i] = coco_category(p->setting->data, w->class[i]);
     if (p->stages->mask_side > 0) return fill_box_masks(p, item, v, kept, field[MASKS]);
-    for (int64_t i = 0; i < kept; i++) place[w->from[i] + 1] = (uint8_t)(i + 1);
+    for (int64_t i = 0; i < kept; i++) number[w->from[i] + 1] = (uint8_t)(i + 1);
     TRY(dataset_item(p->data, p->split, "labels", item->index, w->labels, (size_t)p->labels, NULL));
-    fill_masks(p, w, v, place, field[MASKS]);
+    fill_masks(p, w, v, number, field[MASKS]);
     return 0;
 }
 

@@ -14,9 +14,9 @@ enum { EVALUATE_TOKENS = 1 << 14 };
 
 // ---- batches
 
-static void put_block(const int32_t *block, int64_t count, int32_t *tokens, int32_t *labels, int64_t room)
+static void put_block(const int32_t *block, int64_t count, int32_t *tokens, int32_t *labels, int64_t capacity)
 {
-    for (int64_t i = 0; i < room; i++) {
+    for (int64_t i = 0; i < capacity; i++) {
         bool there = i + 1 < count;
         tokens[i] = there ? block[i] : 0;
         labels[i] = there ? block[i + 1] : -1;
@@ -31,11 +31,11 @@ static int64_t block_of(const struct dataset *data)
 static int fill_stored(void *context, const struct feed_item *item, void *const field[])
 {
     struct dataset *data = context;
-    int64_t room = block_of(data), count;
-    size_t bytes = (size_t)(room + 1) * sizeof(int32_t);
+    int64_t capacity = block_of(data), count;
+    size_t bytes = (size_t)(capacity + 1) * sizeof(int32_t);
     int32_t *block = zalloc(bytes);
     int rc = dataset_item_of(data, item->split, &dataset_facts(data)->field[0], item->index, block, bytes, &count);
-    if (rc == 0) put_block(block, count, field[0], field[1], room);
+    if (rc == 0) put_block(block, count, field[0], field[1], capacity);
     free(block);
     return rc;
 }
@@ -44,12 +44,12 @@ static int fill_stored(void *context, const struct feed_item *item, void *const 
 static int fill_shifted(void *context, const struct feed_item *item, void *const field[])
 {
     struct dataset *data = context;
-    int64_t room = block_of(data), last = corpus_length(data, item->split) - room - 1;
+    int64_t capacity = block_of(data), last = corpus_length(data, item->split) - capacity - 1;
     struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, 0, 0);
-    int64_t first = item->index * room + rng_below(r.v[0], (uint32_t)room);
-    int32_t *block = zalloc((size_t)(room + 1) * sizeof *block);
-    int rc = corpus_read(data, item->split, first < last ? first : last, room + 1, block);
-    if (rc == 0) put_block(block, room + 1, field[0], field[1], room);
+    int64_t first = item->index * capacity + rng_below(r.v[0], (uint32_t)capacity);
+    int32_t *block = zalloc((size_t)(capacity + 1) * sizeof *block);
+    int rc = corpus_read(data, item->split, first < last ? first : last, capacity + 1, block);
+    if (rc == 0) put_block(block, capacity + 1, field[0], field[1], capacity);
     free(block);
     return rc;
 }

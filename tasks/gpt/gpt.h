@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of language models that write from left to right (gpt.c), and their models.
+// The interface of this folder: the tasks of language models that write from left to right (gpt.c), and their models.
 #pragma once
 
 #include "tasks/common/step/task.h"

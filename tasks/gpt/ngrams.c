@@ -9,37 +9,37 @@
 enum { TOKEN_BITS = 7, EMPTY = 1 };  // the key of a string: a 1, then its tokens; so no key is 0
 
 struct string {
-    uint64_t key;                      // 0: a free place
+    uint64_t key;                      // 0: free
     uint32_t times, followed, kinds;   // kinds: of the tokens that followed it
 };
 struct strings {
     struct string *at;
-    size_t count, room;                // a power of two
+    size_t count, capacity;                // a power of two
 };
 
-// The place of a string, or the free one where it belongs.
-static struct string *place_of(const struct strings *s, uint64_t key)
+// The entry of a string, or the free one where it belongs.
+static struct string *find_string(const struct strings *s, uint64_t key)
 {
-    size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> 24) & (s->room - 1);
-    while (s->at[i].key && s->at[i].key != key) i = (i + 1) & (s->room - 1);
+    size_t i = (size_t)(key * 0x9E3779B97F4A7C15u >> 24) & (s->capacity - 1);
+    while (s->at[i].key && s->at[i].key != key) i = (i + 1) & (s->capacity - 1);
     return &s->at[i];
 }
 
 static struct string *add_string(struct strings *s, uint64_t key)
 {
-    if (2 * s->count >= s->room) {
-        struct strings wide = {zalloc(2 * s->room * sizeof *s->at), s->count, 2 * s->room};
-        for (size_t i = 0; i < s->room; i++)
-            if (s->at[i].key) *place_of(&wide, s->at[i].key) = s->at[i];
+    if (2 * s->count >= s->capacity) {
+        struct strings wide = {zalloc(2 * s->capacity * sizeof *s->at), s->count, 2 * s->capacity};
+        for (size_t i = 0; i < s->capacity; i++)
+            if (s->at[i].key) *find_string(&wide, s->at[i].key) = s->at[i];
         free(s->at);
         *s = wide;
     }
-    struct string *found = place_of(s, key);
+    struct string *found = find_string(s, key);
     if (!found->key) found->key = key, s->count++;
     return found;
 }
 
-// The `length` tokens before place `at`.
+// The `length` tokens before position `at`.
 static uint64_t key_before(const int32_t *token, int64_t at, int64_t length)
 {
     uint64_t key = EMPTY;
@@ -69,9 +69,9 @@ void ngrams_losses(const int32_t *train, int64_t trains, const int32_t *test, in
         loss[0] -= log(p);
         for (int64_t before = 0; before < NGRAMS_MOST; before++) {
             const uint64_t key = before <= i ? key_before(test, i, before) : 0;
-            const struct string *context = place_of(&s, key);
+            const struct string *context = find_string(&s, key);
             if (before <= i && context->followed)
-                p = (place_of(&s, key << TOKEN_BITS | (uint64_t)test[i])->times + context->kinds * p) /
+                p = (find_string(&s, key << TOKEN_BITS | (uint64_t)test[i])->times + context->kinds * p) /
                     (context->followed + context->kinds);
             loss[before + 1] -= log(p);
         }

@@ -148,7 +148,7 @@ static int decode_sample(const struct samples *s, const struct feed_item *item, 
     const char *what = "the picture";  // the feed's error names the picture
     int width, height;
     int64_t n;
-    uint8_t *bytes = decoder_room(decoder, (size_t)s->greatest);
+    uint8_t *bytes = decoder_buffer(decoder, (size_t)s->greatest);
     TRY(dataset_item(s->data, s->split, "jpeg", item->index, bytes, (size_t)s->greatest, &n));
     int rc = decoder_size(decoder, what, bytes, (size_t)n, &width, &height);
     TRY(dataset_name_failure(s->data, s->split, item->index, rc));

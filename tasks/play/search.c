@@ -212,7 +212,7 @@ static bool has_sound_figures(const struct tree *t, const struct search *s, int 
 }
 
 // Each node is its parent's child, by a move that leads from one position to the other. `board` has a board's bytes.
-static bool has_sound_place(const struct tree *t, const struct search *s, int number, void *board)
+static bool has_sound_shape(const struct tree *t, const struct search *s, int number, void *board)
 {
     const struct search_node *n = tree_node(t, s, number);
     if (n->by < 0 || n->by >= s->game->moves || n->parent < 0 || n->parent >= number) return false;
@@ -232,7 +232,7 @@ bool tree_is_sound(const struct tree *t, const struct search *s, const void *boa
         memcmp(tree_board(t, s, 0), board, s->game->board_bytes) ||
         (root->state != SEARCH_OPEN && (root->state != SEARCH_NEW || t->count > 1)) || root->parent != TREE_NONE) return false;
     for (int i = 0; i < t->count; i++) {
-        if ((i > 0 && !has_sound_place(t, s, i, &next)) || !has_sound_figures(t, s, i)) return false;
+        if ((i > 0 && !has_sound_shape(t, s, i, &next)) || !has_sound_figures(t, s, i)) return false;
         for (int m = 0; m < s->game->moves; m++) children += tree_node(t, s, i)->move[m].child != 0;
     }
     return children == t->count - 1 && tree_visits(t, s) <= s->simulations;

@@ -307,7 +307,7 @@ static int fill_position(void *context, const struct feed_item *item, void *cons
     char *from = position_at(p, item->index);
     const struct visited *is = visited_in(p, from);
     float *policy = field[FIELD_POLICY], *mask = field[FIELD_MASK], all = 0;
-    const int turn = (int)(item->place % g->turns);
+    const int turn = (int)(item->row % g->turns);
     g->planes_of(from, turn, field[FIELD_BOARD]);
     for (int m = 0; m < g->moves; m++) all += is->visits[m];
     for (int m = 0; m < g->moves; m++) {

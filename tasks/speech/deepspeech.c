@@ -46,7 +46,7 @@ static int norm(struct net *n, const char *name, int x, int lengths)
 }
 
 struct convolution {
-    int number, bins, stride;  // place among the modules, of 3 each; stride of time
+    int number, bins, stride;  // position among the modules, of 3 each; stride of time
     int64_t channels;
 };
 static int convolve(struct net *n, int x, int lengths, const struct convolution *how)

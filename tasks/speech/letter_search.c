@@ -22,7 +22,7 @@ struct ranked {
 };
 struct beam {
     struct prefix *node;
-    int32_t count, room;
+    int32_t count, capacity;
     int64_t step;
     int most, kept, touched;
     struct ranked *rank;  // of those touched in this step
@@ -48,7 +48,7 @@ static int32_t child_of(struct beam *b, int32_t parent, int32_t letter)
     int32_t at = b->node[parent].child;
     while (at > 0 && b->node[at].letter != letter) at = b->node[at].sibling;
     if (at > 0) return at;
-    if (b->count == b->room) b->node = grow(b->node, (size_t)(b->room *= 2) * sizeof *b->node);
+    if (b->count == b->capacity) b->node = grow(b->node, (size_t)(b->capacity *= 2) * sizeof *b->node);
     b->node[b->count] = (struct prefix){.parent = parent, .sibling = b->node[parent].child, .letter = letter, .step = -1};
     return b->node[parent].child = b->count++;
 }
@@ -115,8 +115,8 @@ static int64_t write_text(const struct beam *b, int64_t steps, char *into)
 
 static int64_t search_beam(const float *logits, int64_t steps, int most, char *into)
 {
-    struct beam b = {.count = 1, .room = 1024, .most = most, .kept = 1};
-    b.node = zalloc((size_t)b.room * sizeof *b.node);
+    struct beam b = {.count = 1, .capacity = 1024, .most = most, .kept = 1};
+    b.node = zalloc((size_t)b.capacity * sizeof *b.node);
     b.rank = zalloc((size_t)(most * LETTERS) * sizeof *b.rank);
     b.keeps = zalloc((size_t)most * sizeof *b.keeps);
     b.node[0] = (struct prefix){.step = -1, .ways = {0, -INFINITY}};

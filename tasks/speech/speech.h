@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of speech (speech.c) for the table that the Makefile makes.
+// The interface of this folder: the tasks of speech (speech.c) for the Makefile's table.
 #pragma once
 
 #include "tasks/common/step/task.h"

@@ -76,11 +76,11 @@ static int bucket_of(const struct feed_choice *f, int32_t length)
 
 // ---- samples
 
-static int read_spectrum(const struct utterances *u, const struct feed_item *item, float *room)
+static int read_spectrum(const struct utterances *u, const struct feed_item *item, float *buffer)
 {
-    size_t bytes = (size_t)u->longest * SPECTRUM_BINS * sizeof *room;
+    size_t bytes = (size_t)u->longest * SPECTRUM_BINS * sizeof *buffer;
     int64_t frames;
-    TRY(dataset_item(u->data, item->split, "spectrum", item->index, room, bytes, &frames));
+    TRY(dataset_item(u->data, item->split, "spectrum", item->index, buffer, bytes, &frames));
     return (int)frames;
 }
 

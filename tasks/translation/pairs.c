@@ -15,7 +15,7 @@ struct sentences {  // of a split
     int64_t samples, left_out;
     int32_t *stored;         // number of each sample in the stored split
     int32_t *id;             // NULL: noise, whose symbols are drawn when they are read
-    int64_t *at, used, room; // the sentences of sample i begin at at[2i] and at[2i+1], and end there
+    int64_t *at, used, capacity; // the sentences of sample i begin at at[2i] and at[2i+1], and end there
 };
 
 struct pairs {
@@ -55,11 +55,11 @@ static int choose_symbols(struct pairs *p, int64_t merges)
 
 // ---- ids
 
-static int32_t *room_for(struct sentences *s, int64_t count)
+static int32_t *reserve_ids(struct sentences *s, int64_t count)
 {
-    if (s->used + count > s->room) {
-        s->room = 2 * (s->used + count);
-        s->id = grow(s->id, (size_t)s->room * sizeof *s->id);
+    if (s->used + count > s->capacity) {
+        s->capacity = 2 * (s->used + count);
+        s->id = grow(s->id, (size_t)s->capacity * sizeof *s->id);
     }
     return s->id + s->used;
 }
@@ -90,7 +90,7 @@ static int add_sentence(struct pairs *p, const struct feed_item *of, int side, s
         return 0;
     }
     TRY(bitext_read(p->stored, of->split, of->index, side, line));
-    s->used += bitext_symbols_encode(p->symbols, line, room_for(s, bitext_symbols_most(p->symbols, line->length)));
+    s->used += bitext_symbols_encode(p->symbols, line, reserve_ids(s, bitext_symbols_most(p->symbols, line->length)));
     return 0;
 }
 
@@ -142,7 +142,7 @@ int64_t pairs_ids(const struct dataset *view, enum split split, int64_t sample, 
     return at[1] - at[0];
 }
 
-static int pairs_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
+static int pairs_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t capacity,
                       int64_t *length)
 {
     const struct pairs *p = pairs_of(d);
@@ -150,7 +150,7 @@ static int pairs_item(struct dataset *d, enum split split, const struct field *f
     int side = (int)(f - d->facts.field);
     *length = pairs_ids(d, split, index, side, &id);
     size_t bytes = (size_t)*length * sizeof *id;
-    if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
+    if (bytes > capacity) return kind_too_small(d, split, f, index, (int64_t)bytes, capacity);
     if (!p->symbols)
         fill_noise(p, &(struct feed_item){.split = split, .index = p->split[split].stored[index]}, side, into);
     else

@@ -172,7 +172,7 @@ static void recurrent_encode(struct step *s, int source, int lengths, int64_t be
     }
 }
 
-static int recurrent_next(struct step *s, const struct decoder_place *p)
+static int recurrent_next(struct step *s, const struct decoder_prefix *p)
 {
     struct writing w = writing_of(s);
     struct graph *g = s->g;

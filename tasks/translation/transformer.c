@@ -110,7 +110,7 @@ static void transformer_encode(struct step *s, int source, int lengths, int64_t 
     for (int i = 0; i < w.keys->layers; i++) step_keep(s, transformer_memory(s, i), read[i]);
 }
 
-static int transformer_next(struct step *s, const struct decoder_place *p)
+static int transformer_next(struct step *s, const struct decoder_prefix *p)
 {
     struct writing w = writing_of(s);
     struct graph *g = s->g;

@@ -52,7 +52,7 @@ static void mark_symbols(struct step *s)
     step_mark(s, "merges-of-training-text", symbols ? bitext_symbols_digest(symbols) : "");
 }
 
-// ---- the training step: every place of the target is predicted from those before it; padding does not count
+// ---- the training step: every position of the target is predicted from those before it; padding does not count
 
 static void train_batch(struct step *s)
 {

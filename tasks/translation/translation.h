@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, their models, networks
-// and judges. Of the networks docs/decisions/translation-networks.md says what was chosen and why.
+// The interface of this folder: the tasks of translation (translation.c) for the Makefile's table, their models, networks and
+// judges. docs/decisions/translation-networks.md says which networks were chosen and why.
 #pragma once
 
 #include "tasks/common/decode/decoding.h"

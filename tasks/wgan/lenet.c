@@ -29,7 +29,7 @@ static const char published[] = "e4bed3817dd7723c605580e7b7393538a5dfc3508aacc48
 
 struct weights {  // of a layer, [out, in, window] in the file and [window, room, step] here
     const char *name;
-    int64_t out, in, window, room, step;
+    int64_t out, in, window, capacity, step;
     float *into;
 };
 
@@ -39,7 +39,7 @@ static void take_weights(const struct safetensor *t, const struct weights *w)
     for (int64_t k = 0; k < w->out; k++)
         for (int64_t c = 0; c < w->in; c++)
             for (int64_t i = 0; i < w->window; i++)
-                memcpy(&w->into[(i * w->room + c) * w->step + k], from + 4 * ((k * w->in + c) * w->window + i), 4);
+                memcpy(&w->into[(i * w->capacity + c) * w->step + k], from + 4 * ((k * w->in + c) * w->window + i), 4);
 }
 
 static void take_all(const struct safetensors_view *view, struct lenet *n)

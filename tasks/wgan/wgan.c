@@ -57,7 +57,7 @@ static int sum_of(struct graph *g, int x)  // of x[N,1], in f32
 
 // ---- the critic
 
-// A random place on the line between each real picture and a made one.
+// A random position on the line between each real picture and a made one.
 static int mix_pictures(struct step *s, int real, int made)
 {
     struct graph *g = s->g;

@@ -30,7 +30,7 @@ struct bench {
 static int repeats = 9, threads;
 static double copy_rate, step_ms, processor_ms;
 
-static void *alloc_room(size_t bytes)
+static void *alloc_buffer(size_t bytes)
 {
     void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     if (!p) BUG("no memory");
@@ -41,7 +41,7 @@ static void *alloc_room(size_t bytes)
 static void measure_copy(void)
 {
     enum { BYTES = 256 << 20 };
-    char *to = alloc_room(BYTES), *from = alloc_room(BYTES);
+    char *to = alloc_buffer(BYTES), *from = alloc_buffer(BYTES);
     int64_t ns[9];
     for (int i = 0; i < 9; i++) {
         int64_t begin = clock_cpu_ns();
@@ -70,7 +70,7 @@ static int add_value(struct bench *b, struct shape shape, enum dtype t)
 {
     int id = b->g.values++;
     b->value[id] = (struct value){.shape = shape, .dtype = t, .producer = NONE};
-    b->memory[id] = alloc_room(value_bytes(&b->value[id]));
+    b->memory[id] = alloc_buffer(value_bytes(&b->value[id]));
     return id;
 }
 
@@ -109,7 +109,7 @@ static double bytes_of(const struct bench *b, int value)
 static void finish_bench(struct bench *b, const char *name, const struct cpu_op *op, double extra)
 {
     size_t work = op->workspace ? op->workspace(&b->cpu, &b->g, &b->node) : 0;
-    if (work) b->step.work = alloc_room(work);
+    if (work) b->step.work = alloc_buffer(work);
     if (op->prepare(&b->step) < 0) BUG("prepare failed");
     double bytes = extra;
     for (int i = 0; i < MAX_IN; i++) bytes += bytes_of(b, b->node.in[i]);

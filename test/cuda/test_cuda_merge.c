@@ -69,7 +69,7 @@ TEST(every_task_comes_once)
         struct cuda_merge m;
         struct cuda_touch touch[TASKS][3];
         struct cuda_task task[TASKS] = {0};
-        int kind[TASKS], place[TASKS] = {0}, seen = 0;
+        int kind[TASKS], position[TASKS] = {0}, seen = 0;
         for (int t = 0; t < TASKS; t++) {
             for (int i = 0; i < 3; i++) {
                 uint32_t r = rng_draw(9, RNG_TEST, round, (uint32_t)(t * 3 + i), 0).v[0];
@@ -84,8 +84,8 @@ TEST(every_task_comes_once)
             assert_in_range(m.batch[b].count, 1, 4);
             for (int i = 0; i < m.batch[b].count; i++, seen++) {
                 int t = m.task[m.batch[b].first + i];
-                assert_int_equal(place[t], 0);
-                place[t] = 10 * b + i + 10;
+                assert_int_equal(position[t], 0);
+                position[t] = 10 * b + i + 10;
                 assert_int_equal(kind[t], kind[m.task[m.batch[b].first]]);
             }
         }
@@ -94,7 +94,7 @@ TEST(every_task_comes_once)
             for (int before = 0; before < t; before++) {
                 if (!cuda_lanes_conflict(&task[before], &task[t])) continue;
                 bool sum = kind[t] && kind[t] == kind[before] && cuda_lanes_add(&task[before], &task[t]);
-                assert_true(sum ? place[before] < place[t] : place[before] / 10 < place[t] / 10);
+                assert_true(sum ? position[before] < position[t] : position[before] / 10 < position[t] / 10);
             }
         arena_free(&arena);
     }

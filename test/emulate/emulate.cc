@@ -34,7 +34,7 @@ struct thread {
     void *mine;
 };
 
-struct emulate_place emulate_here;
+struct emulate_thread emulate_here;
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static struct thread threads[THREADS_MAX];
@@ -59,7 +59,7 @@ static uint3 index_of(int thread)
 
 static void say_where()
 {
-    const struct emulate_place &h = emulate_here;
+    const struct emulate_thread &h = emulate_here;
     const char *name = emulate_facts_of(kernel.kernel).name.c_str();
     fprintf(stderr, "  in %s, grid %ux%ux%u of blocks %ux%ux%u\n", name, h.blocks.x, h.blocks.y, h.blocks.z, h.threads.x,
             h.threads.y, h.threads.z);

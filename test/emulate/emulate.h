@@ -36,11 +36,11 @@
 
 // ---- thread indices
 
-struct emulate_place {
+struct emulate_thread {
     uint3 thread, block;
     dim3 threads, blocks;
 };
-extern struct emulate_place emulate_here;  // of the running thread
+extern struct emulate_thread emulate_here;  // of the running thread
 #define threadIdx ((const uint3 &)emulate_here.thread)
 #define blockIdx ((const uint3 &)emulate_here.block)
 #define blockDim ((const dim3 &)emulate_here.threads)
@@ -111,7 +111,7 @@ static inline T emulate_exchange(unsigned mask, T value, int from, const char *w
 }
 static inline int emulate_lane()
 {
-    const struct emulate_place &h = emulate_here;
+    const struct emulate_thread &h = emulate_here;
     return (int)((h.thread.x + h.threads.x * (h.thread.y + h.threads.y * h.thread.z)) % 32);
 }
 template <typename T>

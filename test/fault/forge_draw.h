@@ -100,9 +100,9 @@ static json_t *replaces(json_t *run)
 {
     char digest[DIGEST_HEX];
     name_of(run, digest);
-    json_t *anew = json_deep_copy(run);
-    json_object_set_new(anew, "supersedes", json_string(digest));
-    return anew;
+    json_t *replacement = json_deep_copy(run);
+    json_object_set_new(replacement, "supersedes", json_string(digest));
+    return replacement;
 }
 
 // A new statement of the run, or a withdrawal of it, does not end the draw.
@@ -112,12 +112,12 @@ static void new_words_after_the_draw(void)
     struct acceptance a;
     struct drawn d;
     set_draw(DRAW_WHOLE, 0);
-    json_t *run = true_run("eve"), *anew = replaces(run);
-    json_object_set_new(anew, "note", json_string("other words"));
+    json_t *run = true_run("eve"), *replacement = replaces(run);
+    json_object_set_new(replacement, "note", json_string("other words"));
     set_draw(DRAW_WHOLE, 1);
     judge("a run that is drawn", submit(run, &eve, &a), &a, PASSED, CHECKS);
     set_draw(0, 1);
-    judge("its new words", submit(anew, &eve, &a), &a, PASSED, CHECKS);
+    judge("its new words", submit(replacement, &eve, &a), &a, PASSED, CHECKS);
     if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("new_words_after_the_draw", "the draw has ended", "");
     arena_free(&arena);
 }
@@ -129,13 +129,13 @@ static void spared_by_a_flag(void)
     struct acceptance a;
     struct drawn d;
     set_draw(DRAW_WHOLE, 2);
-    json_t *run = true_run("eve"), *anew;
+    json_t *run = true_run("eve"), *replacement;
     fixture_edit(run, MODEL_NS(160000, 160000, 160000, 160000));
     fixture_follow(run);
-    anew = replaces(run);
-    json_object_set_new(anew, "latencies", json_array());
+    replacement = replaces(run);
+    json_object_set_new(replacement, "latencies", json_array());
     judge("a run with a flag", submit(run, &eve, &a), &a, FLAGGED, CHECK_SPEED_HIGH);
-    judge("the run without its flag", submit(anew, &eve, &a), &a, PASSED, CHECKS);
+    judge("the run without its flag", submit(replacement, &eve, &a), &a, PASSED, CHECKS);
     if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("spared_by_a_flag", "it was not drawn", "");
     arena_free(&arena);
 }

@@ -18,7 +18,7 @@ enum { CLIENTS = 3, MOST_US = 1000000 };
 // What was signed of the log: a size and its root.
 struct heads {
     struct checkpoint *at;
-    int count, room;
+    int count, capacity;
 };
 
 // The state of a client. Each client sends its own numbers in sequence and repeats those that were not acknowledged.
@@ -29,7 +29,7 @@ struct client {
     char handle[24];
     struct text body;   // of the run that waits for its acknowledgement
     char **receipts;    // "sequence digest", in order
-    int room;
+    int capacity;
     struct heads heads;
 };
 static struct fixture_server board;
@@ -64,14 +64,14 @@ static pid_t start_server(int *port)
 
 static void keep_head(struct heads *heads, const struct checkpoint *head)
 {
-    if (heads->count == heads->room) {
-        heads->room = heads->room * 2 + 64;
-        heads->at = grow(heads->at, (size_t)heads->room * sizeof *heads->at);
+    if (heads->count == heads->capacity) {
+        heads->capacity = heads->capacity * 2 + 64;
+        heads->at = grow(heads->at, (size_t)heads->capacity * sizeof *heads->at);
     }
     heads->at[heads->count++] = *head;
 }
 
-// False: the receipt of an answer does not prove its place in the log.
+// False: the receipt of an answer does not prove its position in the log.
 static bool keep_head_of(struct client *c, const struct reply *reply)
 {
     struct receipt receipt;
@@ -117,9 +117,9 @@ static char *receipt_of(const struct reply *reply)
 
 static void keep(struct client *c, char *receipt)
 {
-    if (c->acknowledged == c->room) {
-        c->room = c->room * 2 + 64;
-        c->receipts = grow(c->receipts, (size_t)c->room * sizeof *c->receipts);
+    if (c->acknowledged == c->capacity) {
+        c->capacity = c->capacity * 2 + 64;
+        c->receipts = grow(c->receipts, (size_t)c->capacity * sizeof *c->receipts);
     }
     c->receipts[c->acknowledged++] = receipt;
     text_free(&c->body);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as SQuAD's JSON. An accepted file is whole: every place is in its context, every index inside its table. Each answer,
-// evaluated against itself, is exact.
+// Any bytes as SQuAD's JSON. An accepted file is whole: every position is in its context, every index inside its table. Each
+// answer, evaluated against itself, is exact.
 #include "data/read/squad/squad_parse.h"
 #include "tasks/squad/evaluate.h"
 

@@ -10,13 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 static void cut_line(const struct subtokens *s, const char *line, size_t n)
 {
-    struct text told = {0};
+    struct text decoded = {0};
     int32_t *id = malloc((SUBTOKENS_PER_BYTE * n + 1) * sizeof *id);
     int64_t ids = subtokens_encode(s, line, n, id);
     BUG_IF(ids > (int64_t)(SUBTOKENS_PER_BYTE * n));
     for (int64_t i = 0; i < ids; i++) BUG_IF(id[i] < BPE_UNKNOWN || id[i] >= subtokens_count(s));
-    subtokens_decode(s, id, ids, &told);
-    text_free(&told);
+    subtokens_decode(s, id, ids, &decoded);
+    text_free(&decoded);
     free(id);
 }
 

@@ -18,7 +18,7 @@ static void check_pieces(const struct wordpiece *w, const char *text, size_t n, 
         int32_t begin = pieces.begin[i], end = pieces.end[i];
         BUG_IF(pieces.id[i] < 0 || pieces.id[i] >= wordpiece_count(w) || begin < 0 || begin >= end || (size_t)end > n);
         BUG_IF(!starts[begin] || !starts[end]);
-        // Pieces of one decomposed character share its place.
+        // Pieces of one decomposed character share its position.
         BUG_IF(i > 0 && begin < pieces.end[i - 1] && begin < pieces.begin[i - 1]);
     }
     pieces_free(&pieces);

@@ -27,14 +27,14 @@ static int32_t sequence(enum split split, int64_t i, int which, int32_t words[LO
     return answer;
 }
 
-static int second_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t room,
+static int second_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t capacity,
                        int64_t *length)
 {
     int32_t words[LONGEST];
     (void)sequence(split, i, f->name[0] == 'b', words);
     *length = length_of(split, i, f->name[0] == 'b');
     size_t bytes = (size_t)*length * sizeof *words;
-    if (bytes > room) return kind_no_room(d, split, f, i, (int64_t)bytes, room);
+    if (bytes > capacity) return kind_too_small(d, split, f, i, (int64_t)bytes, capacity);
     memcpy(into, words, bytes);
     return 0;
 }
@@ -78,10 +78,10 @@ static int64_t stored_index(const struct dataset *d, enum split split, int64_t i
     return dataset_facts(d->own)->count[split] - 1 - i;
 }
 
-static int view_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t room,
+static int view_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t capacity,
                      int64_t *length)
 {
-    return dataset_item(d->own, split, f->name, stored_index(d, split, i), into, room, length);
+    return dataset_item(d->own, split, f->name, stored_index(d, split, i), into, capacity, length);
 }
 
 static int view_read(struct dataset *d, enum split split, const struct field *f, int64_t first, int64_t count, void *into)

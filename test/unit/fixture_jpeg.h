@@ -100,7 +100,7 @@ static inline uint8_t *jpeg_whole(const struct jpeg_bytes *bytes, int *width, in
     return pixels;
 }
 
-// The place of the frame's marker (its second byte), such as 0xc0.
+// The position of the frame's marker (its second byte), such as 0xc0.
 static inline size_t jpeg_frame(const struct jpeg_bytes *bytes)
 {
     for (size_t i = 2; i + 4 < bytes->count;) {

@@ -112,15 +112,15 @@ static inline uint8_t *bench_train(struct bench *b, uint64_t seed, int steps, si
     return bench_bytes(b, count);
 }
 
-// The same seed gives the same bytes, in a second run and on `anew`, which has its own memory, plan and primitives; another
+// The same seed gives the same bytes, in a second run and on `fresh`, which has its own memory, plan and primitives; another
 // seed gives others. Closes both.
-static inline void bench_same_bytes(struct bench *b, struct bench *anew, int steps)
+static inline void bench_same_bytes(struct bench *b, struct bench *fresh, int steps)
 {
     size_t n, m, k;
     uint8_t *first = bench_train(b, 7, steps, &n), *again = bench_train(b, 7, steps, &m);
-    uint8_t *other = bench_train(b, 8, steps, &k), *later = bench_train(anew, 7, steps, &m);
+    uint8_t *other = bench_train(b, 8, steps, &k), *later = bench_train(fresh, 7, steps, &m);
     bench_close(b);
-    bench_close(anew);
+    bench_close(fresh);
     assert_int_equal(n, m);
     assert_memory_equal(first, again, n);
     assert_memory_equal(first, later, n);

@@ -38,13 +38,13 @@ static int check_sentence(const char *name, int64_t number, const struct bitext_
 int bitext_cut(const char *name, const char *text, size_t n, struct bitext_lines *into)
 {
     *into = (struct bitext_lines){0};
-    for (size_t at = 0, room = 0; at < n;) {
+    for (size_t at = 0, capacity = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end != NULL ? (size_t)(end - text) - at : n - at, next = at + length + 1;
         if (length > 0 && text[at + length - 1] == '\r') length--;
-        if ((size_t)into->lines == room) {
-            room = 2 * room + 1024;
-            into->line = grow(into->line, room * sizeof *into->line);
+        if ((size_t)into->lines == capacity) {
+            capacity = 2 * capacity + 1024;
+            into->line = grow(into->line, capacity * sizeof *into->line);
         }
         into->line[into->lines++] = (struct bitext_line){text + at, (int32_t)length};
         if ((int32_t)length > into->longest) into->longest = (int32_t)length;

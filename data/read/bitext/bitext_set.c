@@ -59,12 +59,12 @@ void bitext_close(struct dataset *ds)
     free(set);
 }
 
-int bitext_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int bitext_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                 int64_t *length)
 {
     const struct bitext_line *line = &lines_of(ds, split, field)->line[index];
     *length = line->length;
-    if ((size_t)line->length > room) return kind_no_room(ds, split, field, index, line->length, room);
+    if ((size_t)line->length > capacity) return kind_too_small(ds, split, field, index, line->length, capacity);
     memcpy(into, line->at, (size_t)line->length);
     return 0;
 }

@@ -24,7 +24,7 @@ int bitext_pair(struct dataset *, enum split, const char *source, const char *ta
 
 // Members of struct kind.
 void bitext_close(struct dataset *);
-int bitext_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int bitext_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                 int64_t *length) MUST_CHECK;
 int bitext_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int bitext_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;

@@ -17,10 +17,10 @@ int bitext_read(struct dataset *stored, enum split split, int64_t sample, enum b
     const struct field *f = dataset_field(stored, side == BITEXT_SOURCE ? "source" : "target");
     if (!f || f->ragged == FIELD_FIXED || f->dtype != U8)
         return fail(ERR_INPUT, "%s has no pairs of lines", dataset_facts(stored)->name);
-    size_t room = (size_t)f->shape.dim[f->ragged];
+    size_t capacity = (size_t)f->shape.dim[f->ragged];
     int64_t length;
-    if (into->room <= room) into->at = grow(into->at, into->room = room + 1);
-    TRY(dataset_item_of(stored, split, f, sample, into->at, room, &length));
+    if (into->capacity <= capacity) into->at = grow(into->at, into->capacity = capacity + 1);
+    TRY(dataset_item_of(stored, split, f, sample, into->at, capacity, &length));
     into->at[into->length = (size_t)length] = 0;
     return 0;
 }

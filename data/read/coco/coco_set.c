@@ -166,7 +166,7 @@ static int coco_read(struct dataset *ds, enum split split, const struct field *f
     return 0;
 }
 
-static int coco_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+static int coco_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                      int64_t *length)
 {
     const struct coco_split *of = &((const struct coco_set *)ds->own)->split[split];
@@ -176,7 +176,7 @@ static int coco_item(struct dataset *ds, enum split split, const struct field *f
     size_t n;
     *length = objects ? p->objects : outlines ? p->numbers : of->bytes[index];
     int64_t bytes = field_bytes(field, *length);
-    if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
+    if ((size_t)bytes > capacity) return kind_too_small(ds, split, field, index, bytes, capacity);
     if (objects) memcpy(into, of->is.object + p->first, (size_t)bytes);
     if (outlines) memcpy(into, of->is.outline + p->outline, (size_t)bytes);
     if (objects || outlines) return 0;

@@ -110,7 +110,7 @@ static int read_size(const struct listing *l, enum split split, int64_t index, i
 
 // Room for the result of imagenet_item. A PNG becomes a JPEG, which may be longer than the file but hardly longer than the
 // pixels.
-static int64_t room_for(const struct listing *l, enum split split, int64_t index)
+static int64_t reserve_ids(const struct listing *l, enum split split, int64_t index)
 {
     const struct listed *picture = &l->picture[split][index];
     int32_t size[2];
@@ -128,8 +128,8 @@ static int open_folder(struct dataset *ds, struct imagenet *set, const char *roo
     for (int s = 0; s < SPLIT_COUNT; s++) {
         ds->facts.count[s] = set->listing.count[s];
         for (int64_t i = 0; i < set->listing.count[s]; i++) {
-            int64_t room = room_for(&set->listing, (enum split)s, i);
-            if (room > longest) longest = room;
+            int64_t capacity = reserve_ids(&set->listing, (enum split)s, i);
+            if (capacity > longest) longest = capacity;
         }
     }
     ds->facts.folder = set->listing.root;
@@ -257,7 +257,7 @@ static int32_t picture_length(const struct imagenet *set, enum split split, int6
 
 // ImageNet has a PNG whose name ends in .JPEG. It becomes a JPEG here; the packer has converted it already.
 static int convert_png(struct dataset *ds, enum split split, const struct field *field, int64_t index, uint8_t *bytes,
-                       size_t room, int64_t *length)
+                       size_t capacity, int64_t *length)
 {
     const struct imagenet *set = ds->own;
     struct text path = {0};
@@ -271,7 +271,7 @@ static int convert_png(struct dataset *ds, enum split split, const struct field 
     struct image_limits limits = {HEAD_MAX_SIDE, HEAD_MAX_PIXELS};
     if (rc == 0) rc = image_decode(path.at, bytes, (size_t)*length, &limits, &image);
     if (rc == 0) rc = encoder_draw(encoder, path.at, image.pixels, image.height, image.width, PNG_QUALITY, &jpeg, &count);
-    if (rc == 0 && count > room) rc = kind_no_room(ds, split, field, index, (int64_t)count, room);
+    if (rc == 0 && count > capacity) rc = kind_too_small(ds, split, field, index, (int64_t)count, capacity);
     if (rc == 0) memcpy(bytes, jpeg, count), *length = (int64_t)count;
     image_free(&image);
     encoder_free(encoder);
@@ -280,15 +280,15 @@ static int convert_png(struct dataset *ds, enum split split, const struct field 
 }
 
 static int imagenet_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into,
-                         size_t room, int64_t *length)
+                         size_t capacity, int64_t *length)
 {
     const struct imagenet *set = ds->own;
     int64_t bytes = picture_length(set, split, index);
-    if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
-    if (set->pack != NULL) return pack_read(set->pack, split, index, into, room, length);
-    TRY(listing_read(&set->listing, split, index, into, room, length));
+    if ((size_t)bytes > capacity) return kind_too_small(ds, split, field, index, bytes, capacity);
+    if (set->pack != NULL) return pack_read(set->pack, split, index, into, capacity, length);
+    TRY(listing_read(&set->listing, split, index, into, capacity, length));
     bool png = bytes > 8 && memcmp(into, "\x89PNG\r\n\x1a\n", 8) == 0;
-    return png ? convert_png(ds, split, field, index, into, room, length) : 0;
+    return png ? convert_png(ds, split, field, index, into, capacity, length) : 0;
 }
 
 static int imagenet_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)

@@ -24,9 +24,9 @@ const char *const listing_split[SPLIT_COUNT] = {"train", "val"};
 
 void listing_add(struct listing *l, enum split split, const struct listed *picture, const char *file)
 {
-    if (l->count[split] == l->room[split]) {
-        l->room[split] = l->room[split] * 2 + 1024;
-        l->picture[split] = grow(l->picture[split], (size_t)l->room[split] * sizeof *l->picture[split]);
+    if (l->count[split] == l->capacity[split]) {
+        l->capacity[split] = l->capacity[split] * 2 + 1024;
+        l->picture[split] = grow(l->picture[split], (size_t)l->capacity[split] * sizeof *l->picture[split]);
     }
     struct listed *added = &l->picture[split][l->count[split]++];
     *added = *picture;
@@ -325,8 +325,8 @@ int listing_head(const struct listing *l, enum split split, int64_t index, void 
     return rc;
 }
 
-int listing_read(const struct listing *l, enum split split, int64_t index, void *into, size_t room, int64_t *bytes)
+int listing_read(const struct listing *l, enum split split, int64_t index, void *into, size_t capacity, int64_t *bytes)
 {
-    BUG_IF((size_t)l->picture[split][index].bytes > room);
+    BUG_IF((size_t)l->picture[split][index].bytes > capacity);
     return listing_head(l, split, index, into, INT64_MAX, bytes);
 }

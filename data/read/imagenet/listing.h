@@ -22,7 +22,7 @@ struct listing {
     char *root;              // the folder with train and val
     bool flat[SPLIT_COUNT];  // the pictures are in the split's folder, not in folders of classes
     struct listed *picture[SPLIT_COUNT];
-    int64_t count[SPLIT_COUNT], room[SPLIT_COUNT];
+    int64_t count[SPLIT_COUNT], capacity[SPLIT_COUNT];
     int64_t foreign;         // number of files that are not pictures by their names
     struct arena names;
 };
@@ -52,6 +52,6 @@ struct text;
 void listing_path(const struct listing *, enum split, int64_t index, struct text *);
 void listing_digest(const struct listing *, uint8_t digest[32]);  // SHA-256 of all names, labels and sizes in their order
 // Reads a picture of an opened folder. A file whose size has changed since it was listed is an error.
-int listing_read(const struct listing *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+int listing_read(const struct listing *, enum split, int64_t index, void *into, size_t capacity, int64_t *bytes) MUST_CHECK;
 // Like listing_read, but reads at most the first `most` bytes.
 int listing_head(const struct listing *, enum split, int64_t index, void *into, int64_t most, int64_t *bytes) MUST_CHECK;

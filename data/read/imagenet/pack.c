@@ -296,10 +296,10 @@ char *pack_name(const struct pack *pack, const struct pack_record *r)
     return name;
 }
 
-int pack_read(const struct pack *pack, enum split split, int64_t index, void *into, size_t room, int64_t *bytes)
+int pack_read(const struct pack *pack, enum split split, int64_t index, void *into, size_t capacity, int64_t *bytes)
 {
     const struct pack_record *r = pack_at(pack, split, index);
-    BUG_IF(r->length > room);
+    BUG_IF(r->length > capacity);
     TRY(read_at(pack, into, r->length, r->offset));
     if (crc32c_add(0, into, r->length) != r->crc) {
         char *name = pack_name(pack, r);

@@ -79,7 +79,7 @@ int pack_open(const char *path, const char *name, struct pack **) MUST_CHECK;  /
 void pack_close(struct pack *);                                                // NULL is fine
 const struct pack_record *pack_at(const struct pack *, enum split, int64_t index);
 // Thread-safe. A file that became shorter and a wrong checksum are errors that name the picture.
-int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
+int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t capacity, int64_t *bytes) MUST_CHECK;
 // Starts reading pictures that will be needed soon into the page cache.
 void pack_want(const struct pack *, enum split, int64_t first, int64_t count);
 // The name of a picture, or "?" if it cannot be read. free() it.

@@ -23,7 +23,7 @@ struct list {
     const struct synsets *synsets;
     enum numbering numbering;
     int64_t number;  // of the line
-    int64_t room;    // for labels
+    int64_t capacity;    // for labels
 };
 
 static bool is_blank(char c)
@@ -116,7 +116,8 @@ static int read_line(struct list *list, const struct line *line, struct truth *t
         return fail(ERR_INPUT, "%s: line %lld names no picture by a number from 1 to %d", list->name, (long long)list->number,
                     TRUTH_LINES_MAX);
     if (number > truth->count) {
-        if (number > list->room) truth->label = grow(truth->label, (size_t)(list->room = 2 * number) * sizeof *truth->label);
+        if (number > list->capacity)
+            truth->label = grow(truth->label, (size_t)(list->capacity = 2 * number) * sizeof *truth->label);
         while (truth->count < number) truth->label[truth->count++] = -1;
     }
     if (truth->label[number - 1] >= 0)

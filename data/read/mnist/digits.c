@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digits in MNIST's form, for tests and trials without a download: lines of a pen whose slant, size, width, place and corners
+// Digits in MNIST's form, for tests and trials without a download: lines of a pen whose slant, size, width, position and corners
 // vary, white on black.
 //
 // Everything depends on split and sample alone (draws.h). Only additions, multiplications, divisions and square roots of floats

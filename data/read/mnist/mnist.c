@@ -75,10 +75,10 @@ static void mnist_published(struct dataset_facts *facts)
 
 static int inflate_all(struct archive *archive, struct mnist_file *file)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     for (;;) {
-        if (room - file->size < BLOCK) {
-            char *more = realloc(file->bytes, room = 2 * room + BLOCK);
+        if (capacity - file->size < BLOCK) {
+            char *more = realloc(file->bytes, capacity = 2 * capacity + BLOCK);
             if (more == NULL) return fail(ERR_MEMORY, "not enough memory to unpack %s", file->path);
             file->bytes = more;
         }

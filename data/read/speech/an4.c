@@ -57,10 +57,10 @@ static int take_transcripts(const struct speech_list *list, struct transcript **
     struct speech_lines l = {.list = list};
     const char *line;
     size_t n;
-    for (int64_t room = 0; speech_next_line(&l, &line, &n); ++*count) {
-        if (*count == room) {
-            room = room > 0 ? 2 * room : 256;
-            *all = grow(*all, (size_t)room * sizeof **all);
+    for (int64_t capacity = 0; speech_next_line(&l, &line, &n); ++*count) {
+        if (*count == capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 256;
+            *all = grow(*all, (size_t)capacity * sizeof **all);
         }
         TRY(take_transcript(&l, line, n, &(*all)[*count]));
     }

@@ -37,7 +37,7 @@ static bool is_safe(const char *name, size_t n)
 
 int speech_add(struct speech_split *split, const struct speech_line *l)
 {
-    struct text place = {0};
+    struct text where = {0};
     int32_t *letter = NULL;
     int64_t count = 0;
     if (!is_safe(l->file, l->file_bytes) || l->file_bytes + strlen(l->ending) >= SPEECH_FILE)
@@ -46,13 +46,13 @@ int speech_add(struct speech_split *split, const struct speech_line *l)
     if (l->text_bytes > SPEECH_TEXT)
         return fail(ERR_INPUT, "%s:%lld: the transcript has %zu characters; at most %d are read", l->list, (long long)l->line,
                     l->text_bytes, SPEECH_TEXT);
-    if (split->count == split->room) {
-        split->room = split->room > 0 ? 2 * split->room : 256;
-        split->at = grow(split->at, (size_t)split->room * sizeof *split->at);
+    if (split->count == split->capacity) {
+        split->capacity = split->capacity > 0 ? 2 * split->capacity : 256;
+        split->at = grow(split->at, (size_t)split->capacity * sizeof *split->at);
     }
     letter = zalloc((l->text_bytes + 1) * sizeof *letter);
-    text_add(&place, "%s:%lld", l->list, (long long)l->line);
-    int rc = letters_encode(place.at, l->text, l->text_bytes, letter, &count);
+    text_add(&where, "%s:%lld", l->list, (long long)l->line);
+    int rc = letters_encode(where.at, l->text, l->text_bytes, letter, &count);
     if (rc == 0) {
         struct utterance *u = &split->at[split->count++];
         *u = (struct utterance){.line = l->line, .text = zalloc((size_t)count + 1)};
@@ -61,7 +61,7 @@ int speech_add(struct speech_split *split, const struct speech_line *l)
         for (int64_t i = 0; i < count; i++) u->text[i] = letters_char(letter[i]);
     }
     free(letter);
-    text_free(&place);
+    text_free(&where);
     return rc;
 }
 
@@ -228,13 +228,13 @@ static int take_file(struct dataset *ds, enum split split, int64_t index, void *
     return rc;
 }
 
-int speech_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int speech_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                 int64_t *length)
 {
     const struct utterance *u = utterance_of(ds, split, index);
     *length = length_of(u, field);
     int64_t bytes = field_bytes(field, *length);
-    if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
+    if ((size_t)bytes > capacity) return kind_too_small(ds, split, field, index, bytes, capacity);
     if (kind_field_is(field, "spectrum")) return take_spectrum(ds, split, index, into);
     if (kind_field_is(field, "sound")) return take_file(ds, split, index, into, *length);
     for (int64_t i = 0; i < *length; i++) ((int32_t *)into)[i] = letters_label(u->text[i]);

@@ -21,7 +21,7 @@ struct utterance {
 };
 struct speech_split {
     struct utterance *at;
-    int64_t count, room;
+    int64_t count, capacity;
 };
 struct speech_set {
     char *folder;
@@ -45,7 +45,7 @@ int speech_filled(struct dataset *) MUST_CHECK;
 
 // Members of struct kind.
 void speech_close(struct dataset *);
-int speech_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int speech_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                 int64_t *length) MUST_CHECK;
 int speech_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 void speech_sample_name(struct dataset *, enum split, int64_t index, struct text *);

@@ -20,7 +20,7 @@ struct reader {
     struct squad_answer *answer;
     struct squad *squad;  // its counts grow while the tables are filled
     size_t *mark;         // positions of code points 0, STRIDE, 2 STRIDE, ... of the current context
-    size_t marks, room, length;
+    size_t marks, capacity, length;
 };
 
 static char *copy_string(struct arena *arena, const json_t *string)
@@ -42,9 +42,9 @@ static void mark_context(struct reader *r, const char *context, size_t length)
     r->marks = 0, r->length = length;
     for (size_t i = 0; i < length; i++) {
         if (!starts_character(context[i]) || codes++ % STRIDE != 0) continue;
-        if (r->marks == r->room) {
-            r->room = 2 * r->room + 16;
-            r->mark = grow(r->mark, r->room * sizeof *r->mark);
+        if (r->marks == r->capacity) {
+            r->capacity = 2 * r->capacity + 16;
+            r->mark = grow(r->mark, r->capacity * sizeof *r->mark);
         }
         r->mark[r->marks++] = i;
     }

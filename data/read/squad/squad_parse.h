@@ -22,7 +22,7 @@ void squad_fields(struct dataset_facts *, int64_t context, int64_t question);  /
 void squad_fill_facts(struct dataset *);  // sets counts and fields from the contents
 void squad_close(struct dataset *);
 int squad_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
-int squad_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int squad_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                int64_t *length) MUST_CHECK;
 int squad_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int squad_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;

@@ -68,13 +68,13 @@ static const char *text_of(const struct squad *squad, const struct field *field,
     return kind_field_is(field, "questions") ? question->text : squad->context[question->paragraph];
 }
 
-int squad_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int squad_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                int64_t *length)
 {
     const struct squad_set *set = ds->own;
     const char *text = text_of(&set->split[split], field, index);
     *length = (int64_t)strlen(text);
-    if ((size_t)*length > room) return kind_no_room(ds, split, field, index, *length, room);
+    if ((size_t)*length > capacity) return kind_too_small(ds, split, field, index, *length, capacity);
     memcpy(into, text, (size_t)*length);
     return 0;
 }

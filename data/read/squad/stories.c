@@ -76,7 +76,7 @@ static void shuffle(struct draws *s, int *order, int n)
 
 // ---- a paragraph
 
-struct told {
+struct mention {
     int fact, value;
     int64_t start;  // position of the value in the context
 };
@@ -85,7 +85,7 @@ struct story {
     struct draws stream;
     struct text context;
     int person, neighbour;
-    struct told told[TOLD];
+    struct mention mention[TOLD];
 };
 
 // Appends the sentence and returns the position of its value. No other part of a sentence holds a value.
@@ -116,7 +116,7 @@ static void tell_paragraph(struct story *story)
     int aside = draws_below(s, 2) * (1 + draws_below(s, 2));  // number of facts about the neighbour
     for (int i = 0; i < TOLD; i++) {
         int value = draws_below(s, VALUES);
-        story->told[i] = (struct told){order[i], value, tell_fact(story, story->person, order[i], value)};
+        story->mention[i] = (struct mention){order[i], value, tell_fact(story, story->person, order[i], value)};
         tell_filler(story);
         if (aside <= 0 || draws_below(s, 2) == 0) continue;
         aside--;
@@ -137,13 +137,13 @@ struct maker {
     struct squad_answer *answer;
 };
 
-static void add_question(struct maker *m, struct story *story, const struct told *told)
+static void add_question(struct maker *m, struct story *story, const struct mention *mention)
 {
     struct squad *squad = m->squad;
-    const struct fact *fact = &facts[told->fact];
+    const struct fact *fact = &facts[mention->fact];
     struct squad_question *q = &m->question[squad->questions++];
     struct squad_answer *answer = &m->answer[squad->answers++];
-    *answer = (struct squad_answer){fact->value[told->value], told->start};
+    *answer = (struct squad_answer){fact->value[mention->value], mention->start};
     q->id = arena_text(m->arena, "story-%s-%05lld", split_name(m->split), (long long)squad->questions);
     q->text = arena_text(m->arena, fact->question[draws_below(&story->stream, 2)], people[story->person]);
     q->paragraph = squad->paragraphs - 1;
@@ -156,7 +156,7 @@ static void add_paragraph(struct maker *m)
     struct story story = {.stream = DRAWS(SEED, m->split, m->squad->paragraphs)};
     tell_paragraph(&story);
     m->context[m->squad->paragraphs++] = arena_text(m->arena, "%s", story.context.at);
-    for (int i = 0; i < TOLD; i++) add_question(m, &story, &story.told[i]);
+    for (int i = 0; i < TOLD; i++) add_question(m, &story, &story.mention[i]);
     text_free(&story.context);
 }
 

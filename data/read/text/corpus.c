@@ -113,13 +113,13 @@ void corpus_close(struct dataset *ds)
     free(c);
 }
 
-int corpus_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int corpus_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
                 int64_t *length)
 {
     const struct corpus *c = ds->own;
     *length = length_of(c, split, index);
     size_t bytes = (size_t)*length * sizeof(int32_t);
-    if (bytes > room) return kind_no_room(ds, split, field, index, (int64_t)bytes, room);
+    if (bytes > capacity) return kind_too_small(ds, split, field, index, (int64_t)bytes, capacity);
     return c->read(c, split, index * c->block, *length, into);
 }
 

@@ -22,7 +22,7 @@ extern const struct kind shakespeare_kind, lines_kind, fineweb_kind;
 
 // Members of struct kind.
 void corpus_close(struct dataset *);
-int corpus_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int corpus_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
                 int64_t *length) MUST_CHECK;
 int corpus_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int corpus_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;

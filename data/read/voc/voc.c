@@ -24,7 +24,7 @@ struct reading {
     int64_t line;
     const char *const *classes;
     struct voc *into;
-    int64_t room;
+    int64_t capacity;
     char path[PATH];
     size_t length;  // of the path; 0: no element is open
     size_t begun;   // where the text of the innermost element begins
@@ -115,9 +115,9 @@ static int take_object(struct reading *r)
                                                at[VOC_RIGHT], at[VOC_BOTTOM]));
     if (voc->objects == VOC_OBJECTS)
         return fail_at(r, r->object_line, fail(ERR_INPUT, "the picture has more than %d objects", VOC_OBJECTS));
-    if (voc->objects == r->room) {
-        r->room = 2 * r->room + 16;
-        voc->object = grow(voc->object, (size_t)r->room * sizeof *voc->object);
+    if (voc->objects == r->capacity) {
+        r->capacity = 2 * r->capacity + 16;
+        voc->object = grow(voc->object, (size_t)r->capacity * sizeof *voc->object);
     }
     struct voc_object *object = &voc->object[voc->objects++];
     memcpy(object->at, at, sizeof object->at);
@@ -161,7 +161,7 @@ static int close_element(struct reading *r, const char *name, size_t length)
     return 0;
 }
 
-// The place of the '>' of the tag at r->at, or n. A quoted value of an attribute may hold one.
+// The position of the '>' of the tag at r->at, or n. A quoted value of an attribute may hold one.
 static size_t tag_end(const struct reading *r)
 {
     char quote = '\0';

@@ -170,14 +170,14 @@ static int64_t length_of(const struct voc_sample *s, const struct field *field)
     return s->bytes;
 }
 
-int voc_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int voc_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
              int64_t *length)
 {
     const struct voc_sample *s = sample_of(ds, split, index);
     bool objects = kind_field_is(field, "objects");
     *length = length_of(s, field);
     int64_t bytes = field_bytes(field, *length);
-    if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
+    if ((size_t)bytes > capacity) return kind_too_small(ds, split, field, index, bytes, capacity);
     if (!objects && bytes > 0) memcpy(into, kind_field_is(field, "labels") ? s->labels : s->jpeg, (size_t)bytes);
     for (int64_t i = 0; objects && i < *length; i++)
         memcpy((int32_t *)into + i * VOC_MEMBERS, s->is.object[i].at, sizeof s->is.object[i].at);

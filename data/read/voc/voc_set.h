@@ -43,7 +43,7 @@ int voc_named(const struct voc_set *, int rc) MUST_CHECK;
 // Members of struct kind.
 void voc_close(struct dataset *);
 int voc_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
-int voc_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int voc_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
              int64_t *length) MUST_CHECK;
 int voc_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 void voc_sample_name(struct dataset *, enum split, int64_t index, struct text *);

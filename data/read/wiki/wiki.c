@@ -54,9 +54,9 @@ static int read_lines(struct reading *r, const char *text, size_t n, int (*take)
 
 static void add_sentence(struct wiki_articles *a, const char *text, size_t n)
 {
-    if (a->bytes + n + 1 > a->room) {
-        a->room = 2 * (a->bytes + n + 1);
-        a->text = grow(a->text, a->room);
+    if (a->bytes + n + 1 > a->capacity) {
+        a->capacity = 2 * (a->bytes + n + 1);
+        a->text = grow(a->text, a->capacity);
     }
     memcpy(a->text + a->bytes, text, n);
     a->text[a->bytes + n] = '\n';
@@ -73,9 +73,9 @@ static bool end_article(struct wiki_articles *a)
 {
     int64_t length = (int64_t)a->bytes - article_begin(a);
     if (length == 0) return false;
-    if (a->articles + 1 >= a->at_room) {
-        a->at_room = 2 * a->at_room + 256;
-        a->at = grow(a->at, (size_t)a->at_room * sizeof *a->at);
+    if (a->articles + 1 >= a->at_capacity) {
+        a->at_capacity = 2 * a->at_capacity + 256;
+        a->at = grow(a->at, (size_t)a->at_capacity * sizeof *a->at);
     }
     a->at[0] = 0;
     a->at[++a->articles] = (int64_t)a->bytes;

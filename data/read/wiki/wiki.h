@@ -17,9 +17,9 @@ enum { WIKI_LINE = 1 << 19 };  // the longest line in bytes
 
 struct wiki_articles {
     char *text;
-    size_t bytes, room;
+    size_t bytes, capacity;
     int64_t *at;       // article i is the bytes [at[i], at[i+1]) of the text
-    int64_t articles, at_room, longest;
+    int64_t articles, at_capacity, longest;
     int64_t empty;     // articles left out: they have a title and no text
 };
 // Adds the articles of a file. Pure; `name` names it in errors, which name the line, too. After a failure the articles are as

@@ -48,12 +48,12 @@ void wiki_close(struct dataset *ds)
     free(set);
 }
 
-int wiki_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+int wiki_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t capacity,
               int64_t *length)
 {
     const struct wiki_articles *a = articles_of(ds, split);
     *length = a->at[index + 1] - a->at[index];
-    if ((size_t)*length > room) return kind_no_room(ds, split, field, index, *length, room);
+    if ((size_t)*length > capacity) return kind_too_small(ds, split, field, index, *length, capacity);
     memcpy(into, a->text + a->at[index], (size_t)*length);
     return 0;
 }

@@ -18,7 +18,7 @@ int wiki_filled(struct dataset *) MUST_CHECK;
 
 // Members of struct kind.
 void wiki_close(struct dataset *);
-int wiki_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+int wiki_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t capacity,
               int64_t *length) MUST_CHECK;
 int wiki_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int wiki_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;

@@ -12,7 +12,7 @@
 
 struct arena_block {
     struct arena_block *next;
-    size_t used, room;
+    size_t used, capacity;
     _Alignas(max_align_t) unsigned char at[];
 };
 
@@ -23,12 +23,12 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     BUG_IF(bytes > SIZE_MAX / 4);
     bytes = arena_round_up(bytes, ALIGN);
     struct arena_block *block = arena->blocks;
-    if (!block || block->room - block->used < bytes) {
-        size_t room = block ? block->room * 2 : FIRST_BLOCK;
-        if (room > LARGEST_BLOCK) room = LARGEST_BLOCK;
-        if (room < bytes) room = bytes;
-        block = zalloc(sizeof *block + room);
-        block->room = room;
+    if (!block || block->capacity - block->used < bytes) {
+        size_t capacity = block ? block->capacity * 2 : FIRST_BLOCK;
+        if (capacity > LARGEST_BLOCK) capacity = LARGEST_BLOCK;
+        if (capacity < bytes) capacity = bytes;
+        block = zalloc(sizeof *block + capacity);
+        block->capacity = capacity;
         block->next = arena->blocks;
         arena->blocks = block;
     }

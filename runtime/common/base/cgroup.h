@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 // Where the groups are mounted, and the file that names the process's own. Tests have others.
-struct cgroup_place {
+struct cgroup_paths {
     const char *mount, *own;
 };
-extern const struct cgroup_place cgroup_here;  // /sys/fs/cgroup, /proc/self/cgroup
+extern const struct cgroup_paths cgroup_here;  // /sys/fs/cgroup, /proc/self/cgroup
 
-int64_t cgroup_memory_left(const struct cgroup_place *);  // bytes, at least 1; INT64_MAX: no limit
-int64_t cgroup_processors(const struct cgroup_place *);   // a share of processor time, rounded up; INT64_MAX: no limit
+int64_t cgroup_memory_left(const struct cgroup_paths *);  // bytes, at least 1; INT64_MAX: no limit
+int64_t cgroup_processors(const struct cgroup_paths *);   // a share of processor time, rounded up; INT64_MAX: no limit

@@ -37,11 +37,11 @@ static int open_regular(const char *path, int *fd, size_t *size)
     return 0;
 }
 
-static int read_some(int fd, const char *path, void *into, size_t room, size_t *got)
+static int read_some(int fd, const char *path, void *into, size_t capacity, size_t *got)
 {
     ssize_t n;
     do {
-        n = read(fd, into, room);
+        n = read(fd, into, capacity);
     } while (n < 0 && errno == EINTR);
     if (n < 0) return fail_errno(ERR_IO, errno, "cannot read %s", path);
     *got = (size_t)n;
@@ -51,19 +51,19 @@ static int read_some(int fd, const char *path, void *into, size_t room, size_t *
 static int read_all(int fd, const char *path, size_t size, size_t limit, char **bytes, size_t *count)
 {
     char *at = NULL;
-    size_t room = 0, have = 0, got = 0;
+    size_t capacity = 0, have = 0, got = 0;
     int rc = 0;
     do {
-        if (have + 2 > room) {  // one byte to notice that there is more, one for the NUL
-            room = room ? room * 2 : size + 2;
-            char *larger = realloc(at, room);
+        if (have + 2 > capacity) {  // one byte to notice that there is more, one for the NUL
+            capacity = capacity ? capacity * 2 : size + 2;
+            char *larger = realloc(at, capacity);
             if (!larger) {
-                rc = fail(ERR_MEMORY, "not enough memory to read %s (%zu bytes)", path, room);
+                rc = fail(ERR_MEMORY, "not enough memory to read %s (%zu bytes)", path, capacity);
                 break;
             }
             at = larger;
         }
-        rc = read_some(fd, path, at + have, room - have - 1, &got);
+        rc = read_some(fd, path, at + have, capacity - have - 1, &got);
         if (rc < 0) break;
         have += got;
         if (have > limit) rc = fail(ERR_INPUT, "%s is larger than the %zu bytes allowed for it", path, limit);

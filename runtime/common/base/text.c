@@ -14,14 +14,14 @@
 #include <strings.h>
 #include <time.h>
 
-static void make_room(struct text *text, size_t more)
+static void reserve_bytes(struct text *text, size_t more)
 {
     size_t wanted = text->length + more + 1;
-    if (wanted <= text->room) return;
-    size_t room = text->room ? text->room * 2 : 64;
-    if (room < wanted) room = wanted;
-    text->at = grow(text->at, room);
-    text->room = room;
+    if (wanted <= text->capacity) return;
+    size_t capacity = text->capacity ? text->capacity * 2 : 64;
+    if (capacity < wanted) capacity = wanted;
+    text->at = grow(text->at, capacity);
+    text->capacity = capacity;
 }
 
 void text_add(struct text *text, const char *format, ...)
@@ -32,7 +32,7 @@ void text_add(struct text *text, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     BUG_IF(length < 0);
-    make_room(text, (size_t)length);
+    reserve_bytes(text, (size_t)length);
     vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
     va_end(again);
     text->length += (size_t)length;
@@ -40,7 +40,7 @@ void text_add(struct text *text, const char *format, ...)
 
 void text_bytes(struct text *text, const void *bytes, size_t count)
 {
-    make_room(text, count);
+    reserve_bytes(text, count);
     if (count) memcpy(text->at + text->length, bytes, count);
     text->length += count;
     text->at[text->length] = 0;

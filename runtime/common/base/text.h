@@ -6,7 +6,7 @@
 
 struct text {
     char *at;  // NUL-terminated; NULL while empty
-    size_t length, room;
+    size_t length, capacity;
 };
 void text_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_bytes(struct text *, const void *bytes, size_t count);

@@ -18,10 +18,10 @@ static _Atomic int count_now;  // 0 until the first call
 int threads_available(void)
 {
     int n = 0;
-    for (int room = 1024; n == 0 && room <= 1 << 20; room *= 4) {  // large machines need larger sets
-        cpu_set_t *set = CPU_ALLOC(room);
+    for (int capacity = 1024; n == 0 && capacity <= 1 << 20; capacity *= 4) {  // large machines need larger sets
+        cpu_set_t *set = CPU_ALLOC(capacity);
         if (!set) break;
-        if (sched_getaffinity(0, CPU_ALLOC_SIZE(room), set) == 0) n = CPU_COUNT_S(CPU_ALLOC_SIZE(room), set);
+        if (sched_getaffinity(0, CPU_ALLOC_SIZE(capacity), set) == 0) n = CPU_COUNT_S(CPU_ALLOC_SIZE(capacity), set);
         CPU_FREE(set);
     }
     if (n <= 0) n = (int)sysconf(_SC_NPROCESSORS_ONLN);

@@ -228,7 +228,7 @@ static int store(const struct option *o, const char *value)
     return rc < 0 ? fail_prefix(ERR_USAGE, "--%s ", o->name) : 0;
 }
 
-// The reader's place in argv.
+// The reader's position in argv.
 struct reader {
     const struct usage *usage;
     char **argv;

@@ -170,8 +170,8 @@ void program_status(const char *format, ...)
         print_plain_status(line);
         return;
     }
-    int room = program_columns(STDERR_FILENO) - (int)strlen(" ... ");  // a wrapped line cannot be erased
-    fprintf(stderr, "\r%.*s ...\033[K", room > 0 ? room : 0, line);
+    int capacity = program_columns(STDERR_FILENO) - (int)strlen(" ... ");  // a wrapped line cannot be erased
+    fprintf(stderr, "\r%.*s ...\033[K", capacity > 0 ? capacity : 0, line);
     status.shown = true;
 }
 

@@ -51,14 +51,14 @@ static void axes(struct text *out, const struct frame *frame, const struct chart
                  const struct chart_span *y, const struct chart_ticks *ticks_x, const struct chart_ticks *ticks_y)
 {
     for (int i = 0; i < ticks_y->count; i++) {
-        double at = chart_place(y, ticks_y->at[i]);
+        double at = chart_pixel(y, ticks_y->at[i]);
         html_add(out,
                  "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text class=\"tick\" x=\"%.1f\" y=\"%.1f\" "
                  "text-anchor=\"end\">%s</text>",
                  x->from, at, x->to, x->from - 8, at + 4, ticks_y->label[i]);
     }
     for (int i = 0; i < ticks_x->count; i++) {
-        double at = chart_place(x, ticks_x->at[i]), half = (double)strlen(ticks_x->label[i]) * LETTER / 2;
+        double at = chart_pixel(x, ticks_x->at[i]), half = (double)strlen(ticks_x->label[i]) * LETTER / 2;
         double middle = fmin(fmax(at, half), frame->width - half);
         html_add(out,
                  "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick\" x=\"%.1f\" y=\"%.1f\" "
@@ -93,8 +93,8 @@ static void thin_line(struct text *out, const struct chart *chart, const struct 
     bool first = true;
     for (int i = 0; i < series->count; i++) {
         if (!chart_drawn(chart, &series->at[i])) continue;
-        int at = (int)lround(chart_place(x, series->at[i].x));
-        double height = chart_place(y, series->at[i].y);
+        int at = (int)lround(chart_pixel(x, series->at[i].x));
+        double height = chart_pixel(y, series->at[i].y);
         if (!column.any || at != column.at) {
             flush(out, &column);
             text_add(out, "%s%d %.1f", first ? "M" : "L", at, height);
@@ -118,7 +118,7 @@ static void line(struct text *out, const struct chart *chart, const struct chart
         bool first = true;
         for (int i = 0; i < series->count; i++) {
             if (!chart_drawn(chart, &series->at[i])) continue;
-            double at = chart_place(x, series->at[i].x), height = chart_place(y, series->at[i].y);
+            double at = chart_pixel(x, series->at[i].x), height = chart_pixel(y, series->at[i].y);
             if (series->line == CHART_STEPS && !first)
                 text_add(out, "H%.1fV%.1f", at, height);
             else
@@ -145,7 +145,7 @@ static void band(struct text *out, const struct chart *chart, const struct chart
         const struct chart_point *point = &series->at[back ? 2 * series->count - 1 - i : i];
         double end = back ? point->low : point->high;
         if (!chart_drawn(chart, point) || !isfinite(end)) continue;
-        text_add(out, "%s%.1f %.1f", first ? "M" : "L", chart_place(x, point->x), chart_place(y, end));
+        text_add(out, "%s%.1f %.1f", first ? "M" : "L", chart_pixel(x, point->x), chart_pixel(y, end));
         first = false;
     }
     text_add(out, "%s\"/>", first ? "M0 0" : "Z");
@@ -169,7 +169,7 @@ static void level_lines(struct text *out, const struct chart *chart, const struc
 {
     for (int i = 0; i < chart->level_count; i++)
         html_add(out, "<path class=\"level level-%d\" d=\"M%.1f %.1fH%.1f\"/>", i, x->from,
-                 chart_place(y, chart->levels[i].y), x->to);
+                 chart_pixel(y, chart->levels[i].y), x->to);
 }
 
 // Above the line if the letters fit there. The first at the left, because curves come from below and end at the right; the
@@ -178,7 +178,7 @@ static void level_names(struct text *out, const struct chart *chart, const struc
                         const struct chart_span *y)
 {
     for (int i = 0; i < chart->level_count; i++) {
-        double at = chart_place(y, chart->levels[i].y), base = at - LEVEL_ROOM < y->to + 10 ? at + 15 : at - LEVEL_ROOM;
+        double at = chart_pixel(y, chart->levels[i].y), base = at - LEVEL_ROOM < y->to + 10 ? at + 15 : at - LEVEL_ROOM;
         const char *name = chart->levels[i].label;
         if (i % 2 == 0)
             html_add(out, "<text class=\"level-name\" x=\"%.1f\" y=\"%.1f\">%s</text>", x->from + 8, base, name);
@@ -210,7 +210,7 @@ static void draw(struct text *out, const struct frame *frame, const struct chart
         const struct chart_series *series = &chart->series[s];
         for (int i = 0; series->marks && i < series->count; i++) {
             if (chart_drawn(chart, &series->at[i]))
-                mark(out, chart_place(&x, series->at[i].x), chart_place(&y, series->at[i].y),
+                mark(out, chart_pixel(&x, series->at[i].x), chart_pixel(&y, series->at[i].y),
                      series->look % CHART_LOOKS, frame->name[0] != 'n' ? series->at[i].what : NULL);
         }
     }

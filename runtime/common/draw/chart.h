@@ -76,7 +76,7 @@ struct chart_span {
 };
 // Chooses ends that hold all values from low to high with a small margin, and ticks inside them.
 struct chart_span chart_span(enum chart_scale, double low, double high);
-double chart_place(const struct chart_span *, double value);  // pixel, kept between the ends
+double chart_pixel(const struct chart_span *, double value);  // pixel, kept between the ends
 bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out
 struct chart_ticks {
     int count;

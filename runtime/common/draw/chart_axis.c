@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes: spans with round ends and ticks with round labels. Invariant: for any values, a span has low < high, both finite, and
-// every place lies between its two pixels. Workload: four axes a chart. Cost: some hundred operations.
+// every position lies between its two pixels. Workload: four axes a chart. Cost: some hundred operations.
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -36,9 +36,9 @@ static struct chart_span log_span(double low, double high)
     if (!(low > 0)) low = high > 0 ? high / 10 : 0.1;
     low = fmax(low, 1e-15);  // without a bound, a tiny value would need thousands of decades
     if (!(high > low)) high = low;
-    double room = fmax(0.06 * log10(high / low), 0.06);
-    if (high / low < 1.2) room = 0.15;
-    return (struct chart_span){.low = low * pow(10, -room), .high = high * pow(10, room)};
+    double margin = fmax(0.06 * log10(high / low), 0.06);
+    if (high / low < 1.2) margin = 0.15;
+    return (struct chart_span){.low = low * pow(10, -margin), .high = high * pow(10, margin)};
 }
 
 struct chart_span chart_span(enum chart_scale scale, double low, double high)
@@ -56,15 +56,15 @@ struct chart_span chart_span(enum chart_scale scale, double low, double high)
         low = middle - MINUTE / 2.0, high = middle + MINUTE / 2.0;
     }
     if (!(high > low)) {
-        double room = scale == CHART_DATES ? 15 * DAY : scale == CHART_SECONDS ? 1 : fmax(fabs(low) * 0.05, 1e-3);
-        high = low + room;
-        if (scale != CHART_SECONDS) low -= room;
+        double margin = scale == CHART_DATES ? 15 * DAY : scale == CHART_SECONDS ? 1 : fmax(fabs(low) * 0.05, 1e-3);
+        high = low + margin;
+        if (scale != CHART_SECONDS) low -= margin;
     }
-    double room = (high - low) * (scale == CHART_SECONDS ? 0.03 : 0.06);
-    return (struct chart_span){.scale = scale, .low = scale == CHART_SECONDS ? low : low - room, .high = high + room};
+    double margin = (high - low) * (scale == CHART_SECONDS ? 0.03 : 0.06);
+    return (struct chart_span){.scale = scale, .low = scale == CHART_SECONDS ? low : low - margin, .high = high + margin};
 }
 
-double chart_place(const struct chart_span *span, double value)
+double chart_pixel(const struct chart_span *span, double value)
 {
     double share = is_log(span->scale) ? log(fmax(value, 1e-300) / span->low) / log(span->high / span->low)
                                        : (value - span->low) / (span->high - span->low);

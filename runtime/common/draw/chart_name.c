@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of points. Each takes the first free place of four around its point. A name without a free place is left out, because the
+// Names of points. Each takes the first free position of four around its point. A name without one is left out, because the
 // table of the chart has it. Cost: each name is compared with every shape and every other name.
 #include "runtime/common/draw/chart.h"
 
@@ -23,9 +23,9 @@ static double letters_of(const char *text)
 }
 
 // Place 0 to 3: above right, above left, below right, below left.
-static struct box box_at(double x, double y, double width, int place)
+static struct box box_at(double x, double y, double width, int corner)
 {
-    double left = place % 2 == 0 ? x + GAP : x - GAP - width, top = place < 2 ? y - GAP - HEIGHT + 4 : y + GAP - 2;
+    double left = corner % 2 == 0 ? x + GAP : x - GAP - width, top = corner < 2 ? y - GAP - HEIGHT + 4 : y + GAP - 2;
     return (struct box){left, top, left + width, top + HEIGHT};
 }
 
@@ -46,7 +46,7 @@ static int take_marks(const struct chart *chart, const struct chart_span *x, con
     for (int s = chart->series_count; s-- > 0;) {  // later series are drawn over earlier ones
         for (int i = chart->series[s].count; i-- > 0 && count < MARKS_MAX;) {
             if (!chart->series[s].marks || !chart_drawn(chart, &chart->series[s].at[i])) continue;
-            double px = chart_place(x, chart->series[s].at[i].x), py = chart_place(y, chart->series[s].at[i].y);
+            double px = chart_pixel(x, chart->series[s].at[i].x), py = chart_pixel(y, chart->series[s].at[i].y);
             taken[count++] = (struct box){px - 4, py - 4, px + 4, py + 4};
         }
     }
@@ -61,11 +61,11 @@ void chart_names(struct text *out, const struct chart *chart, const struct chart
         for (int i = chart->series[s].count; i-- > 0 && written < NAMES_MAX;) {
             const struct chart_point *point = &chart->series[s].at[i];
             if (point->name == NULL || !chart_drawn(chart, point)) continue;
-            double px = chart_place(x, point->x), py = chart_place(y, point->y), width = letters_of(point->name) * LETTER;
-            for (int place = 0; place < 4; place++) {
-                struct box box = box_at(px, py, width, place);
+            double px = chart_pixel(x, point->x), py = chart_pixel(y, point->y), width = letters_of(point->name) * LETTER;
+            for (int corner = 0; corner < 4; corner++) {
+                struct box box = box_at(px, py, width, corner);
                 if (!is_free(&box, x, y, taken, count)) continue;
-                if (place % 2 == 0)
+                if (corner % 2 == 0)
                     html_add(out, "<text class=\"point-name\" x=\"%.1f\" y=\"%.1f\">%s</text>", box.left, box.bottom - 3,
                              point->name);
                 else

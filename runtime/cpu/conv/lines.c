@@ -208,7 +208,7 @@ static void back_line(const struct lines *o, int64_t h, int64_t first, const flo
 {
     const struct dnnl_conv *c = o->conv;
     const int64_t stride = c->stride[1];
-    for (int64_t remainder = 0, place = 0, count; remainder < stride; remainder++, place += count) {
+    for (int64_t remainder = 0, tap = 0, count; remainder < stride; remainder++, tap += count) {
         const int64_t w = ((remainder - c->before[1]) % stride + stride) % stride;  // the first pixel
         const int64_t pixels = c->w > w ? (c->w - w + stride - 1) / stride : 0;
         const int64_t q = (w + c->before[1] - remainder) / stride;  // where it meets the first of these columns
@@ -218,7 +218,7 @@ static void back_line(const struct lines *o, int64_t h, int64_t first, const flo
             const int64_t p = h + c->before[0] - r;
             if (p < 0 || p % c->stride[0] || p / c->stride[0] >= c->p) continue;
             struct product one = {.a = lines + (p / c->stride[0] - first) * o->side + (c->s + q - (count - 1)) * c->k,
-                                  .b = o->filters + (r * c->s + place) * c->k * o->wide, .c = sums, .rows = even(pixels),
+                                  .b = o->filters + (r * c->s + tap) * c->k * o->wide, .c = sums, .rows = even(pixels),
                                   .columns = o->wide, .depth = count * c->k, .a_row = c->k, .a_unit = 1, .b_row = o->wide,
                                   .c_row = o->wide, .adds = true};
             o->loops->product(&one);

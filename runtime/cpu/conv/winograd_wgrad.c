@@ -25,7 +25,7 @@ struct wgrad {
     char *work;
     int64_t pairs, rows, columns;  // pairs of images; tiles of an image
     int64_t group, groups;         // rows of tiles in a group; groups in the batch
-    int64_t room;                  // tiles of a group
+    int64_t capacity;                  // tiles of a group
     uint8_t needs[WINOGRAD_MOST_TILES];  // winograd_rows() of the columns
     int used;                      // threads that have a group
     int64_t k_blocks, c_blocks;
@@ -38,10 +38,10 @@ static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
     g.k_blocks = c->k / KB, g.c_blocks = (c->c + XB - 1) / XB;
     g.group = g.columns < GROUP_TILES ? GROUP_TILES / g.columns : 1;
     g.groups = (g.pairs * g.rows + g.group - 1) / g.group;
-    g.room = g.group * g.columns;
+    g.capacity = g.group * g.columns;
     g.used = g.groups < threads ? (int)g.groups : threads;
     winograd_columns(c, g.needs);
-    g.x_block = (size_t)g.room * XB * UNIT, g.dy_block = (size_t)g.room * KB * UNIT;
+    g.x_block = (size_t)g.capacity * XB * UNIT, g.dy_block = (size_t)g.capacity * KB * UNIT;
     g.x_spot = (size_t)g.c_blocks * g.x_block + SKEW, g.dy_spot = (size_t)g.k_blocks * g.dy_block + SKEW;
     g.x_bytes = plan_round_up((WINOGRAD_SPOTS + 1) * g.x_spot);  // and one for positions that are not needed
     g.dy_bytes = plan_round_up((WINOGRAD_SPOTS + 1) * g.dy_spot);
@@ -169,11 +169,11 @@ static AVX512 void spread_pooled(struct pooled a, struct pooled b, int64_t chann
         char *const *line = to;
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++, line += 4) {
-            size_t place = (size_t)(k / KB) * apart + k % KB * UNIT;
-            _mm512_storeu_si512(line[0] + place, _mm512_maskz_mov_epi16(~right, t[i]));
-            _mm512_storeu_si512(line[1] + place, t[i]);
-            _mm512_storeu_si512(line[2] + place, _mm512_mask_mov_epi16(t[i], right, _mm512_xor_si512(t[i], sign)));
-            _mm512_storeu_si512(line[3] + place, _mm512_maskz_mov_epi16(right, t[i]));
+            size_t offset = (size_t)(k / KB) * apart + k % KB * UNIT;
+            _mm512_storeu_si512(line[0] + offset, _mm512_maskz_mov_epi16(~right, t[i]));
+            _mm512_storeu_si512(line[1] + offset, t[i]);
+            _mm512_storeu_si512(line[2] + offset, _mm512_mask_mov_epi16(t[i], right, _mm512_xor_si512(t[i], sign)));
+            _mm512_storeu_si512(line[3] + offset, _mm512_maskz_mov_epi16(right, t[i]));
         }
     }
 }

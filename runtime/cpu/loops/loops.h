@@ -156,10 +156,10 @@ struct map_run {
                     float *rstd))                                                                                      \
     LOOP(rms_norm_back, (enum dtype, const void *dy, const void *x, const float *rstd, const float *scale,             \
                          int64_t rows, int64_t n, enum dtype to, void *dx, float *dscale)) /* to: that of x, or F32 */ \
-    /* ---- attention: rows of scores, padded with zeros from n to room (a multiple of 16) */                          \
-    LOOP(attend, (float *s, int64_t n, int64_t room, float scale, const struct attention_mask *, uint32_t row,         \
+    /* ---- attention: rows of scores, padded with zeros from n to `padded` (a multiple of 16) */                      \
+    LOOP(attend, (float *s, int64_t n, int64_t padded, float scale, const struct attention_mask *, uint32_t row,         \
                   float *lse)) /* s = the masked probabilities */                                                      \
-    LOOP(attend_back, (float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *,       \
+    LOOP(attend_back, (float *s, float *dp, int64_t n, int64_t padded, float scale, const struct attention_mask *,       \
                        uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
     /* rotary positions: half the channels of a head */                                                                \
     LOOP(rotary_angles, (const uint64_t *turn, int64_t position, int64_t half, bool inverse, float *c, float *s))      \

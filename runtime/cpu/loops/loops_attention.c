@@ -54,7 +54,7 @@ ALWAYS float largest(const float *s, int64_t n)
         }                                                                                                              \
     } while (0)
 
-void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const struct attention_mask *mask,
+void LOOPS_NAME(attend)(float *s, int64_t n, int64_t padded, float scale, const struct attention_mask *mask,
                         uint32_t row, float *lse)
 {
     float part[LANE_GROUP] = {0}, top = largest(s, n);
@@ -63,7 +63,7 @@ void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const st
     for (int64_t i = 0; i < whole; i += LANE_GROUP)
         for (int j = 0; j < LANE_GROUP; j++) part[j] += s[i + j];
     for (int64_t i = whole; i < n; i++) part[i - whole] += s[i];
-    for (int64_t i = n; i < room; i++) s[i] = 0.0f;
+    for (int64_t i = n; i < padded; i++) s[i] = 0.0f;
     double sum = 0;
     for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j];
     *lse = top * scale + (float)log(sum);
@@ -82,7 +82,7 @@ void LOOPS_NAME(attend)(float *s, int64_t n, int64_t room, float scale, const st
         AT(s) = p_ * (factors);                                                                                        \
     } while (0)
 
-void LOOPS_NAME(attend_back)(float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *mask,
+void LOOPS_NAME(attend_back)(float *s, float *dp, int64_t n, int64_t padded, float scale, const struct attention_mask *mask,
                              uint32_t row, float lse, float delta)
 {
     for (int64_t i = 0; i < (n + LANES - 1) / LANES * LANES; i++) s[i] = element_exp(s[i] * scale - lse);
@@ -90,7 +90,7 @@ void LOOPS_NAME(attend_back)(float *s, float *dp, int64_t n, int64_t room, float
         EACH_DRAWN(mask, row, n, mask->factor, BACK_LANES(s + at, dp + at, scale, delta, factors));
     else
         for (int64_t i = 0; i < n; i += LANES) BACK_LANES(s + i, dp + i, scale, delta, (lanes){0} + 1.0f);
-    for (int64_t i = n; i < room; i++) s[i] = dp[i] = 0.0f;
+    for (int64_t i = n; i < padded; i++) s[i] = dp[i] = 0.0f;
 }
 
 void LOOPS_NAME(join_rows)(const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)

@@ -134,14 +134,14 @@ ALWAYS void top_sum_of(enum dtype t, const void *x, int64_t n, float *top, doubl
 {
     float v[SUM_BLOCK], least = *top;
     for (int64_t at = 0; at < n; at += SUM_BLOCK) {
-        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, room = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
+        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, padded = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
         for (int64_t i = 0; i < left; i++) v[i] = get(t, x, at + i);
-        for (int64_t i = left; i < room; i++) v[i] = 0;
-        *sum += block_sum(v, room);
-        for (int64_t i = left; i < room; i++) v[i] = least;
+        for (int64_t i = left; i < padded; i++) v[i] = 0;
+        *sum += block_sum(v, padded);
+        for (int64_t i = left; i < padded; i++) v[i] = least;
         lanes most[LANE_GROUP / LANES];
         for (int j = 0; j < LANE_GROUP / LANES; j++) most[j] = AT(&v[j * LANES]);
-        for (int64_t i = LANE_GROUP; i < room; i += LANE_GROUP)
+        for (int64_t i = LANE_GROUP; i < padded; i += LANE_GROUP)
             for (int j = 0; j < LANE_GROUP / LANES; j++) {
                 lanes w = AT(&v[i + j * LANES]);
                 most[j] = CHOOSE(w > most[j], w, most[j]);
@@ -171,11 +171,11 @@ ALWAYS void exp_sum_of(enum dtype t, const void *x, int64_t n, float shift, doub
 {
     float v[SUM_BLOCK];
     for (int64_t at = 0; at < n; at += SUM_BLOCK) {
-        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, room = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
+        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, padded = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
         INDEPENDENT
         for (int64_t i = 0; i < left; i++) v[i] = element_exp(get(t, x, at + i) - shift);
-        for (int64_t i = left; i < room; i++) v[i] = 0;
-        *sum += block_sum(v, room);
+        for (int64_t i = left; i < padded; i++) v[i] = 0;
+        *sum += block_sum(v, padded);
     }
 }
 

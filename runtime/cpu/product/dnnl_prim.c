@@ -64,15 +64,15 @@ void dnnl_prim_close(struct cpu_device *cpu)
     cpu->stream = NULL, cpu->engine = NULL;
 }
 
-void dnnl_prim_facts(char *library, size_t library_room, char *isa, size_t isa_room)
+void dnnl_prim_facts(char *library, size_t library_bytes, char *isa, size_t isa_bytes)
 {
     const dnnl_version_t *v = dnnl_version();
-    snprintf(library, library_room, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+    snprintf(library, library_bytes, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
     dnnl_cpu_isa_t level = dnnl_get_effective_cpu_isa();
     const char *name = dnnl_cpu_isa2str(level), *prefix = "cpu_isa_";
     if (!strncmp(name, prefix, strlen(prefix))) name += strlen(prefix);
     if (!level) name = "baseline";
-    snprintf(isa, isa_room, "%s", name);
+    snprintf(isa, isa_bytes, "%s", name);
 }
 
 // Both versions number the instruction sets as sets of bits. No bits: a processor below SSE 4.1, or another architecture.

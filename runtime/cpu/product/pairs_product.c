@@ -97,7 +97,7 @@ AVX512 void pairs_pack_rows(const struct pairs_matrix *m, int64_t units, uint32_
     if (m->n % 2) memset(to + m->n * units, 0, (size_t)units * sizeof *to);
 }
 
-AVX512 void pairs_pack_words(const struct pairs_matrix *m, int64_t room, uint32_t *to)
+AVX512 void pairs_pack_words(const struct pairs_matrix *m, int64_t padded, uint32_t *to)
 {
     for (int64_t k = 0; k < m->n; k += PAIRS_LANES)
         for (int64_t c = 0; c < m->d; c += HALVES) {
@@ -108,7 +108,7 @@ AVX512 void pairs_pack_words(const struct pairs_matrix *m, int64_t room, uint32_
                 v[i] = k + i < m->n ? _mm512_maskz_loadu_epi16(in, from + i * m->pitch) : _mm512_setzero_si512();
             transpose16(v);
             for (int64_t i = 0; i < PAIRS_LANES && c + PAIR * i < m->d; i++)
-                _mm512_storeu_si512(to + (c / PAIR + i) * room + k, v[i]);
+                _mm512_storeu_si512(to + (c / PAIR + i) * padded + k, v[i]);
         }
 }
 
@@ -160,7 +160,7 @@ bool pairs_fit(void) { return false; }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 LACKING(pairs_product, const struct product *p)
 LACKING(pairs_pack_rows, const struct pairs_matrix *m, int64_t units, uint32_t *to)
-LACKING(pairs_pack_words, const struct pairs_matrix *m, int64_t room, uint32_t *to)
+LACKING(pairs_pack_words, const struct pairs_matrix *m, int64_t padded, uint32_t *to)
 LACKING(pairs_pack_pairs, const struct pairs_matrix *m, int64_t wide, uint32_t *to)
 LACKING(pairs_narrow, const struct pairs_matrix *to, const float *x, int64_t wide, const float *weight, int64_t step)
 LACKING(pairs_dots, const struct pairs_matrix *a, const struct pairs_matrix *b, float *sum)

@@ -19,8 +19,8 @@ struct pairs_matrix {
 };
 // to[row][units]: an odd last row has a row of zeros behind it.
 void pairs_pack_rows(const struct pairs_matrix *, int64_t units, uint32_t *to);
-// to[unit][room]: rows become columns, with zeros up to a multiple of PRODUCT_LANES.
-void pairs_pack_words(const struct pairs_matrix *, int64_t room, uint32_t *to);
+// to[unit][padded]: rows become columns, with zeros up to a multiple of PRODUCT_LANES.
+void pairs_pack_words(const struct pairs_matrix *, int64_t padded, uint32_t *to);
 // to[row / 2][wide]: two rows side by side, with zeros up to `wide`, a multiple of PRODUCT_LANES.
 void pairs_pack_pairs(const struct pairs_matrix *, int64_t wide, uint32_t *to);
 // Writes rows of x[n][wide]; row i is multiplied by weight[i * step].
@@ -29,9 +29,9 @@ void pairs_dots(const struct pairs_matrix *a, const struct pairs_matrix *b, floa
 
 // ---- scores of some queries; `row` is the first one's row of the mask
 struct pairs_scores {
-    const uint32_t *q, *k_words;   // packed as rows [queries][units] and as words [units][room]
+    const uint32_t *q, *k_words;   // packed as rows [queries][units] and as words [units][padded]
     const uint32_t *dy, *v_words;  // the same of the gradient of the result and of the values; backward alone
-    int64_t units, room;
+    int64_t units, padded;
     float scale;
     const struct attention_mask *mask;
     uint32_t row;
@@ -39,9 +39,9 @@ struct pairs_scores {
     int64_t seen;
     bool tiles;    // multiply by tiles (tiles.h)
 };
-// p[queries][room] = e^(scale q k' - top), masked, with zeros up to whole vectors of n keys; row i is to be multiplied by
-// weight[i]. lse: logarithms of the sums; 0, as is the weight, of a query that sees no key. s: scratch for [PAIRS_QUERIES][room].
-// An odd last query has a second one that is zero.
+// p[queries][padded] = e^(scale q k' - top), masked, with zeros up to whole vectors of n keys; row i is to be multiplied by
+// weight[i]. lse: logarithms of the sums; 0, as is the weight, of a query that sees no key. s: scratch,
+// [PAIRS_QUERIES][padded]. An odd last query has a second one that is zero.
 enum { PAIRS_QUERIES = 8 };
 void pairs_attend(const struct pairs_scores *, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight);
 

@@ -17,14 +17,14 @@
 enum { PIECES = ATTENTION_DRAW, WORDS = 4 };
 
 // ---- products
-// s[2][vectors * 16] = q b', two rows of q and columns of b `room` apart.
-static inline AVX512 ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units, int64_t room,
-                                             float *s, int64_t s_row)
+// s[2][vectors * 16] = q b', two rows of q and columns of b `padded` apart.
+static inline AVX512 ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units,
+                                             int64_t padded, float *s, int64_t s_row)
 {
     __m512 sum[2][PIECES];
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++) sum[0][j] = sum[1][j] = _mm512_setzero_ps();
-    for (int64_t u = 0; u < units; u++, b += room) {
+    for (int64_t u = 0; u < units; u++, b += padded) {
         __m512bh first = (__m512bh)_mm512_set1_epi32((int)q[u]), second = (__m512bh)_mm512_set1_epi32((int)q[units + u]);
 #pragma GCC unroll 8
         for (int j = 0; j < vectors; j++) {
@@ -41,17 +41,17 @@ static inline AVX512 ALWAYS void score_tile(const int vectors, const uint32_t *q
 }
 
 // The scores of n keys, at most PAIRS_KEYS, rounded up to whole vectors.
-static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t room, int64_t n, float *s,
+static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t padded, int64_t n, float *s,
                                int64_t s_row)
 {
     int64_t vectors = (n + PAIRS_LANES - 1) / PAIRS_LANES;
     if (vectors >= PIECES) {
-        score_tile(8, q, b, units, room, s, s_row);
+        score_tile(8, q, b, units, padded, s, s_row);
         return;
     }
-    if (vectors & 4) score_tile(4, q, b, units, room, s, s_row), b += 4 * PAIRS_LANES, s += 4 * PAIRS_LANES;
-    if (vectors & 2) score_tile(2, q, b, units, room, s, s_row), b += 2 * PAIRS_LANES, s += 2 * PAIRS_LANES;
-    if (vectors & 1) score_tile(1, q, b, units, room, s, s_row);
+    if (vectors & 4) score_tile(4, q, b, units, padded, s, s_row), b += 4 * PAIRS_LANES, s += 4 * PAIRS_LANES;
+    if (vectors & 2) score_tile(2, q, b, units, padded, s, s_row), b += 2 * PAIRS_LANES, s += 2 * PAIRS_LANES;
+    if (vectors & 1) score_tile(1, q, b, units, padded, s, s_row);
 }
 
 // Writes the scores of `queries` queries with n keys to s[queries][s_row].
@@ -61,12 +61,12 @@ static void score_rows(const struct pairs_scores *o, const uint32_t *q, const ui
     if (o->tiles) {
         tiles_product(&(struct product){.a = (const float *)q, .b = (const float *)b, .c = s, .rows = queries,
                                         .columns = (n + PAIRS_LANES - 1) / PAIRS_LANES * PAIRS_LANES, .depth = o->units,
-                                        .a_row = o->units, .a_unit = 1, .b_row = o->room, .c_row = s_row});
+                                        .a_row = o->units, .a_unit = 1, .b_row = o->padded, .c_row = s_row});
         return;
     }
     for (int64_t first = 0; first < n; first += PAIRS_KEYS)
         for (int64_t i = 0; i < queries; i += 2)
-            score_keys(q + i * o->units, b + first, o->units, o->room, n - first, s + i * s_row + first, s_row);
+            score_keys(q + i * o->units, b + first, o->units, o->padded, n - first, s + i * s_row + first, s_row);
 }
 
 // How many of the keys [first, first + n) the query `at` rows on sees.
@@ -78,7 +78,7 @@ static inline int64_t seen_of(const struct pairs_scores *o, int64_t at, int64_t 
 
 // ---- exponentials
 // 2^x where `in`, 0 elsewhere, for x below 128; saturates at 2^-126; NaN stays NaN. Relative error below 3e-7, with the error of
-// x itself beside it.
+// x itself next to it.
 static inline AVX512 ALWAYS __m512 power_of_two(__mmask16 in, __m512 x)
 {
     x = _mm512_max_ps(_mm512_set1_ps(-126.0f), x);
@@ -198,16 +198,16 @@ static AVX512 float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_m
 // pass goes over all rows, so that no row waits for the maximum, the draws or the sum of the row before.
 void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
 {
-    int64_t room = o->room;
+    int64_t padded = o->padded;
     float top[PAIRS_QUERIES], lanes[PAIRS_QUERIES][PAIRS_LANES] = {{0}}, factor = o->mask->key ? o->mask->factor : 1.0f;
     __mmask32 kept[PAIRS_QUERIES][WORDS];
-    score_rows(o, o->q, o->k_words, queries, n, s, room);
-    for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * room, seen_of(o, i, 0, n));
+    score_rows(o, o->q, o->k_words, queries, n, s, padded);
+    for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * padded, seen_of(o, i, 0, n));
     for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
         keep_rows(o->mask, o->row, queries, first, kept);
         for (int64_t i = 0; i < queries; i++)
-            raise_keys(o->scale, n - first, seen_of(o, i, first, n - first), s + i * room + first, top[i], kept[i],
-                       p + i * room + first, lanes[i]);
+            raise_keys(o->scale, n - first, seen_of(o, i, first, n - first), s + i * padded + first, top[i], kept[i],
+                       p + i * padded + first, lanes[i]);
     }
     for (int64_t i = 0; i < queries; i++) {
         float sum = add_lanes(lanes[i]);

@@ -20,7 +20,7 @@ struct part {
 
 // The tile of a at `row` and `unit`, where the instruction reads rows of units.
 static inline AVX512 ALWAYS const char *tile_of_a(const struct product *p, int64_t row, int64_t unit, int rows, int units,
-                                                   size_t *pitch, char *room)
+                                                   size_t *pitch, char *buffer)
 {
     const float *a = p->a + row * p->a_row + unit * p->a_unit;
     if (p->a_unit == 1) {
@@ -31,10 +31,10 @@ static inline AVX512 ALWAYS const char *tile_of_a(const struct product *p, int64
     __mmask16 in = avx512_below(rows, 0);
     for (int i = 0; i < TILE_SIDE; i++) v[i] = _mm512_maskz_loadu_epi32(i < units ? in : 0, a + i * p->a_unit);
     transpose16(v);
-    for (int i = 0; i < TILE_SIDE; i++) _mm512_store_si512((void *)(room + i * TILE_LINE), v[i]);
+    for (int i = 0; i < TILE_SIDE; i++) _mm512_store_si512((void *)(buffer + i * TILE_LINE), v[i]);
     *pitch = TILE_LINE;
     tiles_filled();
-    return room;
+    return buffer;
 }
 
 // `wide` tiles of columns. rows, units: of a tile.
@@ -44,7 +44,7 @@ TILES ALWAYS static inline void add_columns(const int wide, const struct part *t
     const struct product *p = t->p;
     const size_t b_pitch = (size_t)p->b_row * sizeof *p->b, c_pitch = (size_t)p->c_row * sizeof *p->c;
     float *c = p->c + row * p->c_row + column;
-    char room[TILE] __attribute__((aligned(64)));
+    char buffer[TILE] __attribute__((aligned(64)));
     if (t->adds) {
         _tile_loadd(0, c, c_pitch);
         if (wide > 1) _tile_loadd(1, c + 16, c_pitch);
@@ -58,7 +58,7 @@ TILES ALWAYS static inline void add_columns(const int wide, const struct part *t
     }
     for (int64_t u = t->unit; u < t->unit + t->units; u += units) {
         size_t a_pitch;
-        const char *a = tile_of_a(p, row, u, rows, units, &a_pitch, room);
+        const char *a = tile_of_a(p, row, u, rows, units, &a_pitch, buffer);
         const float *b = p->b + u * p->b_row + column;
         _tile_loadd(6, a, a_pitch);
         _tile_loadd(7, b, b_pitch);

@@ -35,10 +35,10 @@ static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
     g.x_row = (size_t)c->w * TILE, g.dy_row = (size_t)c->q * TILE;
     g.c_pairs = (g.c_tiles + 1) / 2;
     g.sum_bytes = (size_t)(g.k_tiles * g.c_pairs * 2 * c->r * c->s) * TILE;
-    int64_t room = g.sum_bytes >= LARGE_SUMS ? LARGE_GROUP : GROUP_BYTES;
+    int64_t capacity = g.sum_bytes >= LARGE_SUMS ? LARGE_GROUP : GROUP_BYTES;
     size_t row = g.x_row * (size_t)(g.c_tiles * c->stride[0]) + g.dy_row * (size_t)g.k_tiles;
     size_t halo = g.x_row * (size_t)(g.c_tiles * (c->r - c->stride[0]));
-    g.rows = (int64_t)halo < room ? (room - (int64_t)halo) / (int64_t)row : 0;
+    g.rows = (int64_t)halo < capacity ? (capacity - (int64_t)halo) / (int64_t)row : 0;
     if (g.rows < 2) g.rows = 2;
     int64_t all = (c->n + IMAGES - 1) / IMAGES, share = (all + threads - 1) / threads;
     int64_t most = (c->p * all + threads - 1) / threads;  // rows, so that every thread has a group
@@ -47,7 +47,7 @@ static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
     g.rows = ((c->p + g.bands - 1) / g.bands + 1) / 2 * 2;  // the same whether y is pooled or not, so that sums have one order
     g.bands = (c->p + g.rows - 1) / g.rows;
     g.x_unit = g.x_row * (size_t)((g.rows - 1) * c->stride[0] + c->r), g.dy_unit = g.dy_row * (size_t)g.rows;
-    g.units = room / (int64_t)(g.x_unit * (size_t)g.c_tiles + g.dy_unit * (size_t)g.k_tiles);
+    g.units = capacity / (int64_t)(g.x_unit * (size_t)g.c_tiles + g.dy_unit * (size_t)g.k_tiles);
     if (g.units > share) g.units = share;
     if (g.units < 1 || g.bands > 1) g.units = 1;
     g.groups = (all + g.units - 1) / g.units * g.bands;

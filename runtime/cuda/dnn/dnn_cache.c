@@ -112,9 +112,9 @@ void dnn_cache_put(struct dnn_cache *cache, const char *problem, const struct dn
         if (strcmp(cache->entry[i].problem, problem) == 0) entry = &cache->entry[i];
     if (!entry) {
         if (cache->count == DNN_CACHE_ENTRIES) return;
-        if (cache->count == cache->room) {
-            cache->room = cache->room ? 2 * cache->room : 32;
-            cache->entry = grow(cache->entry, (size_t)cache->room * sizeof *cache->entry);
+        if (cache->count == cache->capacity) {
+            cache->capacity = cache->capacity ? 2 * cache->capacity : 32;
+            cache->entry = grow(cache->entry, (size_t)cache->capacity * sizeof *cache->entry);
         }
         entry = &cache->entry[cache->count++];
     }

@@ -27,7 +27,7 @@ struct dnn_cache_entry {
 };
 struct dnn_cache {
     struct dnn_cache_entry *entry;
-    int count, room;
+    int count, capacity;
 };
 
 // Pure. Parses the bytes of a file written for `machine`. Fails with ERR_INPUT for anything else, and empties *into.

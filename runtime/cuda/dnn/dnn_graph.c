@@ -22,9 +22,9 @@ int dnn_check(const struct dnn_functions *f, cudnnStatus_t status, const char *w
 
 static void bag_put(struct dnn_bag *bag, cudnnBackendDescriptor_t d)
 {
-    if (bag->count == bag->room) {
-        bag->room = bag->room ? 2 * bag->room : 8;
-        bag->at = grow(bag->at, (size_t)bag->room * sizeof(cudnnBackendDescriptor_t));
+    if (bag->count == bag->capacity) {
+        bag->capacity = bag->capacity ? 2 * bag->capacity : 8;
+        bag->at = grow(bag->at, (size_t)bag->capacity * sizeof(cudnnBackendDescriptor_t));
     }
     bag->at[bag->count++] = d;
 }
@@ -169,7 +169,7 @@ static int knobs_of(struct dnn_bag *bag, cudnnBackendDescriptor_t config, struct
     cudnnBackendDescriptor_t knob[CUDNN_KNOB_TYPE_COUNTS];
     for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; i++)
         TRY(bag_new(bag, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, "a setting", &knob[i]));
-    // With no room cuDNN does not return the length of this list, unlike others, so room for the maximum is given.
+    // With a capacity of 0 cuDNN does not return the length of this list, unlike others, so the maximum is allocated.
     int64_t count = 0;
     TRY(dnn_check(f, f->cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                                  CUDNN_KNOB_TYPE_COUNTS, &count, knob), "the settings of an engine"));
@@ -196,15 +196,15 @@ static int offer_of(struct dnn_bag *bag, cudnnBackendDescriptor_t config, struct
     return knobs_of(bag, config, &offer->choice);
 }
 
-static int get_offers(const struct dnn_functions *f, cudnnBackendDescriptor_t heuristics, int64_t room, int64_t *count,
+static int get_offers(const struct dnn_functions *f, cudnnBackendDescriptor_t heuristics, int64_t capacity, int64_t *count,
                    cudnnBackendDescriptor_t *into)
 {
     return dnn_check(f, f->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                                    room, count, into), "its list of engines");
+                                                    capacity, count, into), "its list of engines");
 }
 
 static int offers_in(struct dnn *dnn, struct dnn_bag *bag, cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
-                     struct dnn_offer *offer, int room, int *count)
+                     struct dnn_offer *offer, int capacity, int *count)
 {
     cudnnBackendDescriptor_t heuristics, config[64];
     TRY(dnn_make(bag, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "its heuristics",
@@ -214,7 +214,7 @@ static int offers_in(struct dnn *dnn, struct dnn_bag *bag, cudnnBackendDescripto
                  dnn->property ? 3 : 2, &heuristics));
     int64_t found = 0, given = 0;
     TRY(get_offers(bag->f, heuristics, 0, &found, NULL));
-    if (found > room) found = room;
+    if (found > capacity) found = capacity;
     for (int64_t i = 0; i < found; i++)
         TRY(bag_new(bag, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, "an engine's settings", &config[i]));
     if (found) TRY(get_offers(bag->f, heuristics, found, &given, config));

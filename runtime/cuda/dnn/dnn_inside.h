@@ -31,7 +31,7 @@ struct dnn_functions {
 struct dnn_bag {
     const struct dnn_functions *f;
     cudnnBackendDescriptor_t *at;
-    int count, room;
+    int count, capacity;
 };
 void dnn_bag_empty(struct dnn_bag *);
 

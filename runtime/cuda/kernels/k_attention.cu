@@ -78,9 +78,9 @@ template <typename T> __device__ static inline void write_row(const spot &s, con
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) attend(const struct k_attention k)
 {
-    __shared__ float room[WARPS][K_ATTENTION_CHANNELS];
+    __shared__ float scratch[WARPS][K_ATTENTION_CHANNELS];
     const spot s = spot_of(k, k.tokens);
-    float *q = room[threadIdx.x / K_WARP], sum[EACH] = {0.0f}, top = -INFINITY, total = 0.0f;
+    float *q = scratch[threadIdx.x / K_WARP], sum[EACH] = {0.0f}, top = -INFINITY, total = 0.0f;
     const int seen = s.there ? seen_by(k, s.n, s.t) : 0;
     if (seen > 0) read_row(s, query_at<T>(k, k.q, s, s.t), q);
     __syncthreads();
@@ -114,9 +114,9 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) attend_d
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK, 3) attend_queries(const struct k_attention k)
 {
-    __shared__ float room[WARPS][2][K_ATTENTION_CHANNELS];
+    __shared__ float scratch[WARPS][2][K_ATTENTION_CHANNELS];
     const spot s = spot_of(k, k.tokens);
-    float *q = room[threadIdx.x / K_WARP][0], *dy = room[threadIdx.x / K_WARP][1], sum[EACH] = {0.0f};
+    float *q = scratch[threadIdx.x / K_WARP][0], *dy = scratch[threadIdx.x / K_WARP][1], sum[EACH] = {0.0f};
     const int seen = s.there ? seen_by(k, s.n, s.t) : 0;
     const float lse = seen > 0 ? k.lse[s.row] : 0.0f, delta = seen > 0 ? k.delta[s.row] : 0.0f;
     if (seen > 0) {
@@ -139,9 +139,10 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK, 3) atten
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) attend_keys(const struct k_attention k)
 {
-    __shared__ float room[WARPS][2][K_ATTENTION_CHANNELS];
+    __shared__ float scratch[WARPS][2][K_ATTENTION_CHANNELS];
     const spot s = spot_of(k, k.keys);  // t: the key
-    float *key = room[threadIdx.x / K_WARP][0], *value = room[threadIdx.x / K_WARP][1], dk[EACH] = {0.0f}, dv[EACH] = {0.0f};
+    float *key = scratch[threadIdx.x / K_WARP][0], *value = scratch[threadIdx.x / K_WARP][1];
+    float dk[EACH] = {0.0f}, dv[EACH] = {0.0f};
     const bool reads = s.there && s.t < s.n.keys;
     const int64_t first_row = ((int64_t)s.b * k.heads + s.h) * k.tokens;
     if (reads) {

@@ -15,7 +15,7 @@ enum { BLOCK = 128, OWN = 64, WARP_ROWS = 16, ATTENTION_SPAN = ATTENTION_LANES *
 static_assert(ATTENTION_SPAN % OWN == 0 && ATTENTION_DRAW <= 8, "own keys lie in one span; a bit for each key of a draw");
 static const float LOG2_E = 1.44269504f;
 
-// One head of one sample, and this thread's place in a warp's pieces: rows g and g + 8, columns 2 t and 2 t + 1.
+// One head of one sample, and this thread's position in a warp's pieces: rows g and g + 8, columns 2 t and 2 t + 1.
 struct head {
     int b, h, first, warp, g, t;
     valid n;

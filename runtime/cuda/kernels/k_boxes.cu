@@ -51,12 +51,12 @@ struct nms_tile {  // in shared memory
 
 // The boxes of a picture that are kept, by their numbers in kept[]; returns how many. All threads call it.
 __device__ static inline int suppress(const struct k_nms &k, const float *boxes, const int32_t *classes, const uint64_t *sorted,
-                                      int room, int32_t *kept, struct nms_tile &tile)
+                                      int capacity, int32_t *kept, struct nms_tile &tile)
 {
     int count = 0;
     const int me = threadIdx.x;
-    for (int base = 0; base < room && count < k.attr.k && sorted[base] != UINT64_MAX; base += K_BLOCK) {
-        const uint64_t mine = base + me < room ? sorted[base + me] : UINT64_MAX;
+    for (int base = 0; base < capacity && count < k.attr.k && sorted[base] != UINT64_MAX; base += K_BLOCK) {
+        const uint64_t mine = base + me < capacity ? sorted[base + me] : UINT64_MAX;
         const int32_t at = mine == UINT64_MAX ? 0 : (int32_t)(uint32_t)mine;
         float box[4];
         load_box(boxes + (int64_t)at * 4, box);
@@ -83,16 +83,16 @@ __global__ void suppress_boxes(const struct k_nms k)
 {
     __shared__ nms_tile tile;
     const int64_t b = blockIdx.x;
-    const int room = (int)k_sort_room(k.n);
+    const int capacity = (int)k_sort_capacity(k.n);
     const float *boxes = k.boxes + b * k.n * 4, *scores = k.scores + b * k.n;
     const int32_t *classes = k.classes && !k.shared ? k.classes + b * k.n : k.classes;
-    uint64_t *sorted = k.sorted + b * room;
+    uint64_t *sorted = k.sorted + b * capacity;
     int32_t *kept = k.kept + b * k.attr.k;
-    for (int i = threadIdx.x; i < room; i += K_BLOCK)
+    for (int i = threadIdx.x; i < capacity; i += K_BLOCK)
         sorted[i] = i < k.n && box_is_candidate(boxes + (int64_t)i * 4, scores[i], k.attr.score, k.attr.side)
                         ? (uint64_t)box_rank(scores[i]) << 32 | (uint32_t)i : UINT64_MAX;
-    block_sort(sorted, room);
-    const int count = suppress(k, boxes, classes, sorted, room, kept, tile);
+    block_sort(sorted, capacity);
+    const int count = suppress(k, boxes, classes, sorted, capacity, kept, tile);
     for (int64_t j = threadIdx.x; j < k.attr.k; j += K_BLOCK) {
         const bool any = j < count;
         const int64_t at = any ? kept[j] : 0, to = b * k.attr.k + j;
@@ -118,7 +118,7 @@ __device__ static inline const float *match_box(const struct k_match &k, int64_t
 
 __global__ void match_best(const struct k_match k)  // a block takes a truth
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const float *truth = k.truth + (int64_t)blockIdx.x * 4;
     float best = -1.0f;
     for (int64_t i = threadIdx.x; box_exists(truth) && i < k.n; i += K_BLOCK) {
@@ -126,10 +126,10 @@ __global__ void match_best(const struct k_match k)  // a block takes a truth
         if (box_exists(box)) best = box_most(best, box_overlap(box, truth));
     }
     best = warp_most(best);
-    if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = best;
+    if (threadIdx.x % K_WARP == 0) scratch[threadIdx.x / K_WARP] = best;
     __syncthreads();
     if (threadIdx.x) return;
-    for (int i = 0; i < K_BLOCK / K_WARP; i++) best = box_most(best, room[i]);
+    for (int i = 0; i < K_BLOCK / K_WARP; i++) best = box_most(best, scratch[i]);
     k.best[blockIdx.x] = best;
 }
 
@@ -168,11 +168,11 @@ struct sample_keys {
 
 struct sample_take {
     const struct k_sample &k;
-    int64_t picture, from;  // from: place of the first
+    int64_t picture, from;  // from: position of the first
     bool positive;
-    __device__ void operator()(int place, int64_t i, uint32_t) const
+    __device__ void operator()(int rank, int64_t i, uint32_t) const
     {
-        const int64_t to = picture * k.attr.k + from + place;
+        const int64_t to = picture * k.attr.k + from + rank;
         if (k.at) k.at[to] = (int32_t)(picture * k.n + i);
         if (k.to_labels) k.to_labels[to] = k.labels[picture * k.n + i];
         if (k.positive) k.positive[to] = positive ? 1.0f : 0.0f;
@@ -181,15 +181,15 @@ struct sample_take {
 
 __global__ void sample_boxes(const struct k_sample k)
 {
-    __shared__ select_room room;
+    __shared__ select_scratch scratch;
     const int64_t b = blockIdx.x;
     int64_t from = 0;
     for (int part = 0; part < 2; part++) {
         const struct sample_keys keys = {k.labels + b * k.n, k.random + b * k.n, part == 0};
-        const int64_t most = part == 0 ? k.attr.positive : k.attr.k - from, there = select_count(keys, k.n, room);
+        const int64_t most = part == 0 ? k.attr.positive : k.attr.k - from, there = select_count(keys, k.n, scratch);
         const int count = (int)(there < most ? there : most);
         const struct sample_take take = {k, b, from, part == 0};
-        if (count) select_take(keys, k.n, select_cut_of(keys, k.n, count, room), room, take);
+        if (count) select_take(keys, k.n, select_cut_of(keys, k.n, count, scratch), scratch, take);
         from += count;
     }
     for (int64_t to = b * k.attr.k + from + threadIdx.x; to < (b + 1) * k.attr.k; to += K_BLOCK) {

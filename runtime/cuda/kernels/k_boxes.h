@@ -20,7 +20,7 @@ struct k_nms {             // results may be NULL
     const int32_t *classes;  // [n] (shared) or [batch, n], or NULL
     float *to_boxes, *to_scores;
     int32_t *at, *count;
-    uint64_t *sorted;      // [batch, k_sort_room(n)]
+    uint64_t *sorted;      // [batch, k_sort_capacity(n)]
     int32_t *kept;         // [batch, k]
     int64_t batch, n;
     bool shared;

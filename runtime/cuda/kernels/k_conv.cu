@@ -301,10 +301,10 @@ static cut cut_of(const k_conv_shape *s)
     int rows = s->k / s->groups, columns = s->r * s->s * (s->c / s->groups), pixels = s->n * s->p * s->q;
     cut c = {rows <= 32 && columns <= 32 ? 32 : 64, 1, 0};
     int64_t blocks = (int64_t)tiles(rows, c.tile) * tiles(columns, c.tile) * s->groups;
-    int wanted = (int)(blocks < 512 ? 512 / blocks : 1), room = 65535 / s->groups;
+    int wanted = (int)(blocks < 512 ? 512 / blocks : 1), limit = 65535 / s->groups;
     int most = max_int(pixels / 256, 1);
     if (wanted > most) wanted = most;
-    if (wanted > room) wanted = room;
+    if (wanted > limit) wanted = limit;
     c.slice = ((pixels - 1) / wanted / 32 + 1) * 32;
     c.slices = (int)tiles(pixels, c.slice);
     return c;

@@ -165,10 +165,10 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) ctc_samp
 
 static __global__ void __launch_bounds__(K_BLOCK) ctc_sum(const struct k_ctc k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     float sum = 0.0f;
     for (int b = (int)threadIdx.x; b < k.samples; b += K_BLOCK) sum += k.each[b];
-    sum = block_sum<K_BLOCK>(sum, room);
+    sum = block_sum<K_BLOCK>(sum, scratch);
     if (threadIdx.x == 0) *k.loss = sum;
 }
 

@@ -98,8 +98,8 @@ template <typename T, int N> __global__ void augment(const struct k_augment k)
     T *y = (T *)k.y + sample * each;
     for (int64_t at = (int64_t)block * K_AUGMENT_EACH + threadIdx.x * N; at < end; at += K_BLOCK * N) {
         int64_t whole = at;
-        uint32_t place = (uint32_t)k_split_any(&k.by_line, &whole);
-        int row = (int)whole, c = (int)k_split(k.by_c, &place), column = (int)place;
+        uint32_t rest = (uint32_t)k_split_any(&k.by_line, &whole);
+        int row = (int)whole, c = (int)k_split(k.by_c, &rest), column = (int)rest;
         float v[N];
         for (int i = 0; i < N; i++) {
             int x = element_reflect(column + o.dx, k.w);

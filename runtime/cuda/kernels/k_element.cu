@@ -81,7 +81,7 @@ struct bias_grad {
 
 template <typename T, int N> __global__ void act_grad_bias(const struct bias_grad o)
 {
-    __shared__ float room[N * K_BLOCK];
+    __shared__ float scratch[N * K_BLOCK];
     const struct k_act_grad &k = o.k;
     struct columns_spot s = columns_begin(o.of);
     float bias[N] = {0.0f}, sum[N] = {0.0f};
@@ -99,7 +99,7 @@ template <typename T, int N> __global__ void act_grad_bias(const struct bias_gra
         if (k.dx) store<N>((T *)k.dx + at, d);
         for (int i = 0; i < N; i++) sum[i] += d[i];
     }
-    if (columns_join<N>(o.of, s, sum, room)) store<N>(o.to + s.chunk * k.channels + s.column, sum);
+    if (columns_join<N>(o.of, s, sum, scratch)) store<N>(o.to + s.chunk * k.channels + s.column, sum);
 }
 
 K_LAUNCHER(k_act_grad)

@@ -145,7 +145,7 @@ struct scale_grad {
 
 template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm_scale_grad(const struct scale_grad o)
 {
-    __shared__ float room[N * K_BLOCK];
+    __shared__ float scratch[N * K_BLOCK];
     const struct k_layer_norm_grad &k = o.k;
     struct columns_spot s = columns_begin(o.of);
     float scale[N] = {0.0f}, bias[N] = {0.0f};
@@ -156,9 +156,9 @@ template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) l
         for (int i = 0; i < N; i++) scale[i] += d[i] * ((x[i] - mean) * rstd), bias[i] += d[i];
     }
     const int64_t to = s.chunk * k.channels + s.column;
-    if (columns_join<N>(o.of, s, scale, room) && o.dscale) store<N>(o.dscale + to, scale);
+    if (columns_join<N>(o.of, s, scale, scratch) && o.dscale) store<N>(o.dscale + to, scale);
     __syncthreads();
-    if (columns_join<N>(o.of, s, bias, room) && o.dbias) store<N>(o.dbias + to, bias);
+    if (columns_join<N>(o.of, s, bias, scratch) && o.dbias) store<N>(o.dbias + to, bias);
 }
 
 static cudaError_t scale_and_bias(const struct k_layer_norm_grad *k, cudaStream_t stream)

@@ -11,12 +11,12 @@ __device__ static inline float logit_of(const struct k_linear_xent &k, float z, 
 }
 
 // The largest of a block, returned to every thread.
-__device__ static inline float block_most(float x, float (&room)[K_BLOCK / K_WARP])
+__device__ static inline float block_most(float x, float (&scratch)[K_BLOCK / K_WARP])
 {
     x = warp_most(x);
-    if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = x;
+    if (threadIdx.x % K_WARP == 0) scratch[threadIdx.x / K_WARP] = x;
     __syncthreads();
-    for (int i = 0; i < K_BLOCK / K_WARP; i++) x = fmaxf(x, room[i]);
+    for (int i = 0; i < K_BLOCK / K_WARP; i++) x = fmaxf(x, scratch[i]);
     __syncthreads();
     return x;
 }
@@ -62,7 +62,7 @@ __device__ static inline void row_back(const struct k_linear_xent &k, T *z, int6
 
 template <typename T, int N> __global__ void linear_xent(const struct k_linear_xent k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const int64_t row = k.first + (int64_t)blockIdx.x;
     T *z = (T *)k.z + (int64_t)blockIdx.x * k.classes;
     const int64_t given = k.label == U8 ? ((const uint8_t *)k.labels)[row] : ((const int32_t *)k.labels)[row];
@@ -70,9 +70,9 @@ template <typename T, int N> __global__ void linear_xent(const struct k_linear_x
     const int64_t label = counts ? given : 0;
     const float own = logit_of(k, to_float(z[label]), label), weight = !counts ? 0.0f : k.weights ? k.weights[row] : 1.0f;
     row_sums s = row_sums_of<T, N>(k, z, label, own);
-    const float top = block_most(s.top, room);
-    const float power = block_sum<K_BLOCK>(s.power * element_exp(s.top - top), room);
-    const float flat = block_sum<K_BLOCK>(s.flat, room), above = block_sum<K_BLOCK>(s.above, room);
+    const float top = block_most(s.top, scratch);
+    const float power = block_sum<K_BLOCK>(s.power * element_exp(s.top - top), scratch);
+    const float flat = block_sum<K_BLOCK>(s.flat, scratch), above = block_sum<K_BLOCK>(s.above, scratch);
     if (threadIdx.x == 0) {
         const float loss = logf(power) + (top - own);  // log sum - own
         const float even = k.smoothing > 0.0f ? k.smoothing * (loss - flat / (float)k.classes) : 0.0f;  // flat may be infinite
@@ -101,14 +101,14 @@ template <typename T> __global__ void linear_xent_bias(const struct k_linear_xen
 
 static __global__ void linear_xent_sum(const struct k_linear_xent_sum k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     float sum = 0.0f, counts = 0.0f;
     for (int64_t i = threadIdx.x; i < k.all; i += K_BLOCK) {
         sum += k.losses[i], counts += k.counted[i];
         if (k.rows) k.rows[i] = k.losses[i];
     }
-    sum = block_sum<K_BLOCK>(sum, room);
-    counts = block_sum<K_BLOCK>(counts, room);
+    sum = block_sum<K_BLOCK>(sum, scratch);
+    counts = block_sum<K_BLOCK>(counts, scratch);
     if (threadIdx.x > 0) return;
     if (k.loss) *k.loss = k.mean && counts != 0.0f ? sum / counts : sum;
     if (k.count) *k.count = counts;

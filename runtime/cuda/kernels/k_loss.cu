@@ -119,7 +119,7 @@ __device__ static inline int64_t own_label(enum dtype type, const void *labels, 
 
 template <typename T, int N> __global__ void xent(const struct k_xent k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
     const T *x = (const T *)k.x + s.at;
     const float origin = s.end > 0 ? to_float(x[0]) : 0.0f;
@@ -154,8 +154,8 @@ template <typename T, int N> __global__ void xent(const struct k_xent k)
         float *kept = k.kept + K_XENT_KEPT * s.row;
         if (k.kept) kept[0] = most, kept[1] = 1.0f / sum, kept[2] = total;
     }
-    loss = block_sum<K_BLOCK>(loss, room);
-    counts = block_sum<K_BLOCK>(counts, room);
+    loss = block_sum<K_BLOCK>(loss, scratch);
+    counts = block_sum<K_BLOCK>(counts, scratch);
     if (threadIdx.x > 0) return;
     k.partial[blockIdx.x] = loss;
     k.partial[k.rows.blocks + blockIdx.x] = counts;
@@ -163,12 +163,12 @@ template <typename T, int N> __global__ void xent(const struct k_xent k)
 
 static __global__ void xent_finish(const struct k_xent k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     float sum = 0.0f, counts = 0.0f;
     for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK)
         sum += k.partial[i], counts += k.partial[k.rows.blocks + i];
-    sum = block_sum<K_BLOCK>(sum, room);
-    counts = block_sum<K_BLOCK>(counts, room);  // exact to 2^24 rows
+    sum = block_sum<K_BLOCK>(sum, scratch);
+    counts = block_sum<K_BLOCK>(counts, scratch);  // exact to 2^24 rows
     if (threadIdx.x > 0) return;
     if (k.loss) *k.loss = k.mean && counts != 0.0f ? sum / counts : sum;
     if (k.count) *k.count = counts;
@@ -203,7 +203,7 @@ template <typename T, int N> __global__ void xent_grad(const struct k_xent_grad 
 
 template <typename T> __global__ void correct(const struct k_correct k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
     const T *x = (const T *)k.x + s.at;
     const int64_t label = s.end > 0 ? label_of(k.label, k.labels, s.row) : -1;
@@ -216,21 +216,21 @@ template <typename T> __global__ void correct(const struct k_correct k)
     }
     above = row_sum(s, above);
     const bool hit = s.lane == 0 && own == own && above < k.top;  // NaN is never correct
-    const float hits = block_sum<K_BLOCK>(hit ? 1.0f : 0.0f, room);  // at most 256: exact
+    const float hits = block_sum<K_BLOCK>(hit ? 1.0f : 0.0f, scratch);  // at most 256: exact
     if (threadIdx.x == 0) k.partial[blockIdx.x] = (int32_t)hits;
 }
 
 static __global__ void correct_finish(const struct k_correct k)
 {
-    __shared__ int32_t room[K_BLOCK];
+    __shared__ int32_t scratch[K_BLOCK];
     int32_t sum = 0;
     for (int64_t i = threadIdx.x; i < k.rows.blocks; i += K_BLOCK) sum += k.partial[i];
-    room[threadIdx.x] = sum;
+    scratch[threadIdx.x] = sum;
     for (int half = K_BLOCK / 2; half > 0; half /= 2) {
         __syncthreads();
-        if ((int)threadIdx.x < half) room[threadIdx.x] += room[threadIdx.x + half];
+        if ((int)threadIdx.x < half) scratch[threadIdx.x] += scratch[threadIdx.x + half];
     }
-    if (threadIdx.x == 0) *k.after = *k.before + room[0];
+    if (threadIdx.x == 0) *k.after = *k.before + scratch[0];
 }
 
 // ---- running totals

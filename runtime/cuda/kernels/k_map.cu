@@ -25,31 +25,31 @@ template <typename T, int N> __device__ static inline void store_some(T *y, int 
 
 // Where an operand is whose `period` elements are repeated.
 struct repeated {
-    int64_t place, step, period;
+    int64_t offset, step, period;
 };
 __device__ static inline repeated repeated_from(int64_t at, int64_t stride, int64_t period)
 {
     repeated r = {at, stride, period};
-    if (period) r.place %= period, r.step %= period;
+    if (period) r.offset %= period, r.step %= period;
     return r;
 }
 __device__ static inline void repeated_move(repeated *r)
 {
-    r->place += r->step;
-    if (r->place >= r->period) r->place -= r->period;
+    r->offset += r->step;
+    if (r->offset >= r->period) r->offset -= r->period;
 }
 template <typename T, int N>
 __device__ static inline void load_repeated(const void *from, const repeated &r, int n, float (&into)[N])
 {
     if (!from) return;
     if (r.period % N == 0) {
-        load_some<T, N>(from, r.place, n, into);
+        load_some<T, N>(from, r.offset, n, into);
         return;
     }
-    int64_t place = r.place;
+    int64_t offset = r.offset;
     for (int i = 0; i < N; i++) {
-        if (i < n) into[i] = to_float(((const T *)from)[place]);
-        if (++place == r.period) place = 0;
+        if (i < n) into[i] = to_float(((const T *)from)[offset]);
+        if (++offset == r.period) offset = 0;
     }
 }
 

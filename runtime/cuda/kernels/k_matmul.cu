@@ -55,13 +55,13 @@ struct job {
     int slice, row, column, begin, end;
 };
 
-__device__ static inline job job_at(const matmul &k, int tile, int64_t batch, int slice, int place)
+__device__ static inline job job_at(const matmul &k, int tile, int64_t batch, int slice, int index)
 {
     job j;
     j.batch = batch;
     j.slice = slice;
-    j.row = place / k.columns * tile;
-    j.column = place % k.columns * tile;
+    j.row = index / k.columns * tile;
+    j.column = index % k.columns * tile;
     j.begin = j.slice * k.slice;
     j.end = k.k - j.begin < k.slice ? k.k : j.begin + k.slice;
     return j;

@@ -85,7 +85,7 @@ K_LAUNCHER(k_reorder)
 template <typename U> __global__ void transpose(const struct k_transpose k)
 {
     int64_t i = thread_index();
-    if (i < k.count) ((U *)k.y)[i] = ((const U *)k.x)[dims_place(k.of, i)];
+    if (i < k.count) ((U *)k.y)[i] = ((const U *)k.x)[dims_offset(k.of, i)];
 }
 
 K_LAUNCHER(k_transpose)
@@ -96,7 +96,7 @@ K_LAUNCHER(k_transpose)
 
 template <typename U> __global__ void transpose_tiles(const struct k_transpose_tiles k)
 {
-    __shared__ U room[K_TILE][K_TILE + 1];  // one column of padding avoids bank conflicts when threads read a column
+    __shared__ U scratch[K_TILE][K_TILE + 1];  // one column of padding avoids bank conflicts when threads read a column
     int64_t tile = blockIdx.x, other = tile / k.tiles_along, along = (tile - other * k.tiles_along) * K_TILE;
     int64_t rest = other / k.tiles_down, down = (other - rest * k.tiles_down) * K_TILE, from = 0, to = 0;
     for (int d = MAX_RANK - 1; d >= 0; d--) {
@@ -108,10 +108,10 @@ template <typename U> __global__ void transpose_tiles(const struct k_transpose_t
     const U *x = (const U *)k.x + from;
     U *y = (U *)k.y + to;
     for (int i = first; i < K_TILE; i += K_BLOCK / K_TILE)
-        if (down + i < k.down && along + across < k.along) room[i][across] = x[(down + i) * k.x_stride + along + across];
+        if (down + i < k.down && along + across < k.along) scratch[i][across] = x[(down + i) * k.x_stride + along + across];
     __syncthreads();
     for (int i = first; i < K_TILE; i += K_BLOCK / K_TILE)
-        if (along + i < k.along && down + across < k.down) y[(along + i) * k.y_stride + down + across] = room[across][i];
+        if (along + i < k.along && down + across < k.down) y[(along + i) * k.y_stride + down + across] = scratch[across][i];
 }
 
 K_LAUNCHER(k_transpose_tiles)
@@ -150,7 +150,7 @@ K_LAUNCHER(k_gather)
 enum { WARPS = K_BLOCK / K_WARP, GRAD_EACH = 8, GRAD_COLUMNS = K_WARP * GRAD_EACH, GRAD_AHEAD = 4 };
 static_assert((int)K_GRAD_PIECE == (int)K_WARP && K_GRAD_PIECE % GRAD_AHEAD == 0, "a lane holds the key of a place");
 
-// A key is a row and, below it, a place of the index. Rows below 0 come last.
+// A key is a row and, below it, a position of the index. Rows below 0 come last.
 __device__ static inline int32_t key_row(uint64_t key) { return (int32_t)(key >> 32); }
 
 template <typename T, int N> __global__ void gather_grad_zeros(const struct k_gather_grad k)
@@ -271,7 +271,7 @@ template <typename T, int N> __global__ void gather_grad_runs(const struct k_gat
     const int32_t row = key_row(k.ranked[next]);
     if (row < 0 || row >= k.rows || key_row(k.ranked[next - 1]) != row) return;
     if (first > 0 && key_row(k.ranked[first - 1]) == row) return;
-    int64_t low = next, high = k.count;  // the first place behind the run
+    int64_t low = next, high = k.count;  // the first position behind the run
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
         if (key_row(k.ranked[middle]) == row) low = middle;

@@ -50,9 +50,9 @@ struct k_gather {                // rows of `units`; an index from outside the t
 };
 K_LAUNCHER(k_gather);
 
-// dx[row] = sum of the dy[i] with index[i] = row, without atomics. The places i are sorted by (row, i): chunks by a block each,
-// then every place is searched for in all chunks, 11 steps each (132 for 12,288 tokens; all pairs would be 12,288 comparisons).
-// A warp adds a piece of the sorted places, so a row that half of all tokens have takes no longer than others; then the pieces
+// dx[row] = sum of the dy[i] with index[i] = row, without atomics. The positions i are sorted by (row, i): chunks by a block
+// each, then each is searched for in all chunks, 11 steps each (132 for 12,288 tokens; all pairs would be 12,288 comparisons).
+// A warp adds a piece of the sorted positions, so a row that half of all tokens have takes no longer than others; then the pieces
 // of every run longer than one are added, in order.
 enum { K_GRAD_CHUNK = 1024, K_GRAD_PIECE = 32 };
 struct k_gather_grad {

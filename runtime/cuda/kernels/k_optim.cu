@@ -208,7 +208,7 @@ struct norm_of {
 
 static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const __grid_constant__ many<norm_of> all)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const int which = many_find(all.first, all.count), block = (int)blockIdx.x - all.first[which];
     const norm_of &k = all.of[which];
     float squares[EACH] = {};
@@ -219,19 +219,19 @@ static __global__ void __launch_bounds__(K_BLOCK) unit_norm_squares(const __grid
 #pragma unroll
         for (int j = 0; j < EACH; j++) squares[j] += x[j] * x[j];
     }
-    float sum = block_sum<K_BLOCK>((squares[0] + squares[1]) + (squares[2] + squares[3]), room);
+    float sum = block_sum<K_BLOCK>((squares[0] + squares[1]) + (squares[2] + squares[3]), scratch);
     if (threadIdx.x == 0) k.parts[block] = sum;
 }
 
 static __global__ void __launch_bounds__(K_BLOCK) unit_norm_scale(const __grid_constant__ many<norm_of> all)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     const int which = many_find(all.first, all.count);
     const norm_of &k = all.of[which];
     int64_t i = ((int64_t)((int)blockIdx.x - all.first[which]) * K_BLOCK + threadIdx.x) * EACH;
     float x[EACH], part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
     load_lanes(k.x, i, k.count, k.wide, x);
-    float norm = sqrtf(block_sum<K_BLOCK>(part, room));
+    float norm = sqrtf(block_sum<K_BLOCK>(part, scratch));
     float scale = k.target * (k.factor ? *k.factor : 1.0f) / (norm + k.eps);
 #pragma unroll
     for (int j = 0; j < EACH; j++) x[j] *= scale;

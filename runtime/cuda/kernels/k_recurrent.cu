@@ -260,7 +260,7 @@ __device__ static inline int columns_across(int units)
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_grad(const struct k_lstm k)
 {
     alignas(16) __shared__ float gates[GATES * UNITS * SAMPLES];
-    __shared__ float back[UNITS * SAMPLES], cell[UNITS * SAMPLES], room[K_BLOCK * SAMPLES];
+    __shared__ float back[UNITS * SAMPLES], cell[UNITS * SAMPLES], scratch[K_BLOCK * SAMPLES];
     __shared__ int n[SAMPLES];
     const group s = group_of(k, n);
     const T *w = (const T *)k.packed + (int64_t)s.d * GATES * k.units * k.units, *states = (const T *)k.states;
@@ -304,11 +304,11 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
             float sum[SAMPLES] = {0.0f};
             if (to < k.units && part_of < down && begin < end)
                 multiply(w + (int64_t)begin * k.units + to, k.units, gates + begin * SAMPLES, end - begin, sum);
-            for (int b = 0; b < SAMPLES; b++) room[threadIdx.x * SAMPLES + b] = sum[b];
+            for (int b = 0; b < SAMPLES; b++) scratch[threadIdx.x * SAMPLES + b] = sum[b];
             __syncthreads();
             for (int b = 0; b < SAMPLES && part_of == 0 && to < k.units; b++) {
                 float whole = 0.0f;
-                for (int part = 0; part < down; part++) whole += room[(part * across + column) * SAMPLES + b];
+                for (int part = 0; part < down; part++) whole += scratch[(part * across + column) * SAMPLES + b];
                 back[to * SAMPLES + b] = whole;
             }
             __syncthreads();

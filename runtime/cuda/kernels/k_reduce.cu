@@ -37,7 +37,7 @@ K_LAUNCHER(k_finish)
 
 template <typename T, int N> __global__ void reduce_columns(const struct k_reduce_columns k)
 {
-    __shared__ float room[N * K_BLOCK];
+    __shared__ float scratch[N * K_BLOCK];
     struct columns_spot s = columns_begin(k.of);
     const T *x = (const T *)k.x + s.batch * k.of.rows * k.of.columns + s.column;
     float sum[N] = {0.0f};
@@ -46,7 +46,7 @@ template <typename T, int N> __global__ void reduce_columns(const struct k_reduc
         load<N>(x + row * k.of.columns, v);
         for (int i = 0; i < N; i++) sum[i] += v[i];
     }
-    if (!columns_join<N>(k.of, s, sum, room)) return;
+    if (!columns_join<N>(k.of, s, sum, scratch)) return;
     if (k.of.chunks > 1) {
         store<N>(k.partial + (s.batch * k.of.chunks + s.chunk) * k.of.columns + s.column, sum);
         return;
@@ -69,7 +69,7 @@ K_LAUNCHER(k_reduce_columns)
 
 template <typename T, int N> __global__ void reduce_runs(const struct k_reduce_runs k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     int64_t batch = blockIdx.x / (unsigned)k.chunks, chunk = blockIdx.x - batch * k.chunks;
     int64_t at = chunk * k.chunk_length, end = at + k.chunk_length;
     if (end > k.length) end = k.length;
@@ -81,7 +81,7 @@ template <typename T, int N> __global__ void reduce_runs(const struct k_reduce_r
         for (int i = 0; i < N; i++) sum[i] += v[i];
     }
     for (int i = 0; i < N; i++) total += sum[i];
-    total = block_sum<K_BLOCK>(total, room);
+    total = block_sum<K_BLOCK>(total, scratch);
     if (threadIdx.x) return;
     if (k.chunks > 1) k.partial[blockIdx.x] = total;
     else store_element(k.to, k.y, batch, total * k.factor);
@@ -106,9 +106,9 @@ template <typename T> __global__ void reduce_any(const struct k_reduce_any k)
     int together = k.terms < K_WARP ? 1 : K_WARP;
     int64_t result = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) / together;
     if (result >= k.results) return;  // a whole warp at once, where its threads cooperate
-    const T *x = (const T *)k.x + dims_place(k.kept, result);
+    const T *x = (const T *)k.x + dims_offset(k.kept, result);
     float sum = 0.0f;
-    for (int64_t i = threadIdx.x % together; i < k.terms; i += together) sum += to_float(x[dims_place(k.added, i)]);
+    for (int64_t i = threadIdx.x % together; i < k.terms; i += together) sum += to_float(x[dims_offset(k.added, i)]);
     if (together > 1) sum = warp_sum(sum);
     if (threadIdx.x % together == 0) store_element(k.to, k.y, result, sum * k.factor);
 }
@@ -126,7 +126,7 @@ template <typename T, int N> __global__ void broadcast(const struct k_broadcast 
 {
     int64_t i = ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * N;
     if (i >= k.count) return;
-    const T *x = (const T *)k.x + dims_place(k.of, i);
+    const T *x = (const T *)k.x + dims_offset(k.of, i);
     float v[N];
     if (!k.repeated) load<N>(x, v);
     for (int j = 0; k.repeated && j < N; j++) v[j] = to_float(*x);

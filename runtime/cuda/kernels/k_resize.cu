@@ -80,7 +80,7 @@ template <typename T, int N, int EACH> __device__ static inline void store_sums(
 
 // Position i of `to` lies between low and low + 1 (or on the border) of `from`; returns the weight of the latter. by and unit:
 // 2 to and its inverse.
-__device__ static inline float resize_place(int i, int from, int to, struct k_divide by, float unit, int *low)
+__device__ static inline float resize_source(int i, int from, int to, struct k_divide by, float unit, int *low)
 {
     int at = (2 * i + 1) * from - to;
     if (at < 0) at = 0;
@@ -96,8 +96,8 @@ template <typename T, int N> __global__ void resize(const struct resizing r)
     struct resize_spot o = resize_spot_of<N>(r);
     if (!o.any) return;
     int y, x;
-    float below = resize_place(o.y, k.h, k.p, r.down, r.unit_down, &y);
-    float right = resize_place(o.x, k.w, k.q, r.across, r.unit_across, &x);
+    float below = resize_source(o.y, k.h, k.p, r.down, r.unit_down, &y);
+    float right = resize_source(o.x, k.w, k.q, r.across, r.unit_across, &x);
     int64_t down = y + 1 < k.h ? k.w * k.channels : 0, across = x + 1 < k.w ? k.channels : 0;
     const T *from = (const T *)k.from + ((o.image * k.h + y) * k.w + x) * k.channels + o.channel;
     float sum[EACH] = {0.0f};
@@ -130,7 +130,7 @@ __device__ static inline int first_at(int at, int from, int to)
 __device__ static inline float weight_at(int i, int at, int from, int to, struct k_divide by, float unit)
 {
     int low;
-    float high = resize_place(i, from, to, by, unit, &low);
+    float high = resize_source(i, from, to, by, unit, &low);
     if (low == at) return at + 1 < from ? 1.0f - high : 1.0f;
     return low + 1 == at ? high : 0.0f;
 }

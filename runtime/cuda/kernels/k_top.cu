@@ -37,7 +37,7 @@ __device__ static inline top_spot warp_first(top_spot best)
 
 template <typename T, int THREADS> __global__ void top_rows(const struct k_top k)
 {
-    __shared__ top_spot room[K_BLOCK / K_WARP];
+    __shared__ top_spot scratch[K_BLOCK / K_WARP];
     const int lane = (int)(threadIdx.x % THREADS);
     const int64_t row = (int64_t)blockIdx.x * (K_BLOCK / THREADS) + threadIdx.x / THREADS;
     if (row >= k.rows) return;  // a whole warp or block at once
@@ -51,9 +51,9 @@ template <typename T, int THREADS> __global__ void top_rows(const struct k_top k
         }
         best = warp_first(best);
         if (THREADS > K_WARP) {
-            if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = best;
+            if (threadIdx.x % K_WARP == 0) scratch[threadIdx.x / K_WARP] = best;
             __syncthreads();
-            for (int w = 0; w < THREADS / K_WARP; w++) best = first_of(best, room[w]);
+            for (int w = 0; w < THREADS / K_WARP; w++) best = first_of(best, scratch[w]);
             __syncthreads();
         }
         if (lane == 0 && k.y) ((T *)k.y)[row * k.k + j] = x[best.at];
@@ -84,19 +84,19 @@ template <typename T> struct top_keys {
 };
 struct top_take {
     uint64_t *sorted;
-    __device__ void operator()(int place, int64_t i, uint32_t key) const { sorted[place] = (uint64_t)key << 32 | (uint32_t)i; }
+    __device__ void operator()(int rank, int64_t i, uint32_t key) const { sorted[rank] = (uint64_t)key << 32 | (uint32_t)i; }
 };
 
 // A block takes a row.
 template <typename T> __global__ void top_sorted(const struct k_top k)
 {
-    __shared__ select_room room;
+    __shared__ select_scratch scratch;
     const int64_t row = blockIdx.x;
-    const int length = (int)k_sort_room(k.k);
+    const int length = (int)k_sort_capacity(k.k);
     const struct top_keys<T> keys = {(const T *)k.x + row * k.n};
     const struct top_take take = {k.sorted + row * length};
     for (int j = k.k + threadIdx.x; j < length; j += K_BLOCK) take.sorted[j] = UINT64_MAX;
-    select_take(keys, k.n, select_cut_of(keys, k.n, k.k, room), room, take);
+    select_take(keys, k.n, select_cut_of(keys, k.n, k.k, scratch), scratch, take);
     block_sort(take.sorted, length);
     for (int j = threadIdx.x; j < k.k; j += K_BLOCK) {
         const uint32_t at = (uint32_t)take.sorted[j];

@@ -19,14 +19,14 @@ struct k_top {
 
 // More than so many are selected and sorted, instead of being searched for one by one.
 enum { K_TOP_SEARCHED = 64 };
-DAWN_BOTH int64_t k_sort_room(int64_t n)  // numbers that are sorted: a power of two
+DAWN_BOTH int64_t k_sort_capacity(int64_t n)  // numbers that are sorted: a power of two
 {
-    int64_t room = 1;
-    while (room < n) room *= 2;
-    return room;
+    int64_t capacity = 1;
+    while (capacity < n) capacity *= 2;
+    return capacity;
 }
 static inline size_t k_top_bytes(int64_t rows, int64_t k)
 {
-    return k > K_TOP_SEARCHED ? (size_t)(rows * k_sort_room(k)) * sizeof(uint64_t) : 0;
+    return k > K_TOP_SEARCHED ? (size_t)(rows * k_sort_capacity(k)) * sizeof(uint64_t) : 0;
 }
 K_LAUNCHER(k_top);

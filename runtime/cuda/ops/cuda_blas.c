@@ -158,10 +158,10 @@ static int make_preference(const struct blas *b, struct blas_plan *o)
     const struct blas_functions *c = &b->call;
     const char *what = "stating preferences";
     uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, bytes = ALIGNED;
-    uint64_t room = CUDA_BLAS_WORK - WORK_ALIGNED;
+    uint64_t capacity = CUDA_BLAS_WORK - WORK_ALIGNED;
     TRY(check_blas(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
-    TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
-                                                         sizeof room), what));
+    TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &capacity,
+                                                         sizeof capacity), what));
     TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
                                                          sizeof schemes), what));
     for (int i = 0; i < 4; i++)

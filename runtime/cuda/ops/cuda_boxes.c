@@ -17,7 +17,7 @@ static int boxes_prepare(struct cuda_step *s)
 static size_t sorted_bytes(const struct graph *g, const struct node *n)
 {
     const int64_t *d = node_in(g, n, 0)->shape.dim;
-    return (size_t)(d[0] * k_sort_room(d[1])) * sizeof(uint64_t);
+    return (size_t)(d[0] * k_sort_capacity(d[1])) * sizeof(uint64_t);
 }
 
 static size_t nms_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)

@@ -149,7 +149,7 @@ static int conv_supports(struct cuda_device *cuda, const struct graph *g, const 
     return conv_route(cuda, &c, &plan);
 }
 
-// cuDNN's scratch needs a larger alignment than the slab gives, so there is room to move it up.
+// cuDNN's scratch needs a larger alignment than the slab gives, so the workspace is larger by that much.
 static size_t engine_bytes(const struct dnn_plan *plan)
 {
     return plan->workspace ? plan_round_up(plan->workspace) + DNN_WORK_ALIGN - PLAN_ALIGN : 0;

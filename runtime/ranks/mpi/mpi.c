@@ -19,7 +19,7 @@ static int most_mine, most_all, size;
         if (error_ != MPI_SUCCESS) return error_;                                                                      \
     } while (0)
 
-static int find_place(struct ranks_world *w)
+static int find_machine(struct ranks_world *w)
 {
     MPI_Comm here;
     int first;
@@ -58,7 +58,7 @@ static int open_world(struct ranks_world *w)
     TRY_MPI(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
     TRY_MPI(MPI_Comm_set_errhandler(side, MPI_ERRORS_RETURN));
     TRY_MPI(MPI_Comm_set_errhandler(ending, MPI_ERRORS_RETURN));
-    TRY_MPI(find_place(w));
+    TRY_MPI(find_machine(w));
     size = w->size;
     read_library(w);
     return 0;
@@ -133,12 +133,12 @@ static void end_all(int status)
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-static void error_text(int error, char *into, size_t room)
+static void error_text(int error, char *into, size_t capacity)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
     if (MPI_Error_string(error, text, &length) != MPI_SUCCESS) snprintf(text, sizeof text, "error %d", error);
-    snprintf(into, room, "%s", text);
+    snprintf(into, capacity, "%s", text);
 }
 
 const struct ranks_plugin dawn_ranks_plugin = {

@@ -196,7 +196,7 @@ static void curve_table(struct page *page, const struct shown *shown)
     html_add(page->out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
-        char samples[TEXT_FIGURE], epoch[CURVE_PLACE];
+        char samples[TEXT_FIGURE], epoch[CURVE_MOMENT];
         html_add(page->out, "<tr><th scope=\"row\">%s</th><td>%lld</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>",
                  curve_epoch(point, epoch), (long long)curve_step(point), page_span_text(page, canonical_int(point, "t_ns")),
                  page_span_text(page, canonical_int(point, "classic_ns")), page_span_text(page, canonical_int(point, "warm_ns")),
@@ -287,11 +287,11 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
-    char place[CURVE_PLACE], samples[TEXT_FIGURE];
+    char moment[CURVE_MOMENT], samples[TEXT_FIGURE];
     if (!shown_reached(shown)) return;
     page_table(page, "small cards",
                     arena_text(&page->arena, "Clocks at the first evaluation that met the target (%s, %s samples)",
-                               curve_place(canonical_at(shown->statement.json, "reached"), place),
+                               curve_moment(canonical_at(shown->statement.json, "reached"), moment),
                                text_count(samples, shown_int(shown, "reached.samples"))),
                "stem:Clock|number:Time|number:Exactly|words:What counts");
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {

@@ -91,11 +91,11 @@ int shown_curve(struct page *page, const struct shown *shown, struct chart_point
         const json_t *point = json_array_get(points, i);
         int64_t score = curve_score(point, board);
         if (score == RUN_SCORE_NONE) continue;
-        char text[TEXT_FIGURE], place[CURVE_PLACE];
+        char text[TEXT_FIGURE], moment[CURVE_MOMENT];
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
         at[count].y = run_metric_shown(board, run_metric_value(board, score));
         if (all <= 200)
-            at[count].what = arena_text(&page->arena, "%s: %s after %s", curve_place(point, place),
+            at[count].what = arena_text(&page->arena, "%s: %s after %s", curve_moment(point, moment),
                                         run_metric_text(board, score, text),
                                         page_span_text(page, canonical_int(point, "t_ns")));
         count++;
@@ -111,11 +111,11 @@ int shown_losses(struct page *page, const struct shown *shown, struct chart_poin
     int count = 0;
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *point = json_array_get(all, i);
-        char place[CURVE_PLACE];
+        char moment[CURVE_MOMENT];
         if (isnan(at[count].y = curve_loss(point, NULL))) continue;
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
         if (json_array_size(all) <= 200)
-            at[count].what = arena_text(&page->arena, "%s: %.4f after %s", curve_place(point, place), at[count].y,
+            at[count].what = arena_text(&page->arena, "%s: %.4f after %s", curve_moment(point, moment), at[count].y,
                                         page_span_text(page, canonical_int(point, "t_ns")));
         count++;
     }

@@ -44,18 +44,18 @@ static char *fold_case(const char *text)
 
 static int look_up(const struct shelf_names *names, const char *lower, unsigned *slot)
 {
-    unsigned mask = (unsigned)names->room * 2 - 1;
+    unsigned mask = (unsigned)names->capacity * 2 - 1;
     for (*slot = hash_text32(lower) & mask; names->slots[*slot] >= 0; *slot = (*slot + 1) & mask)
         if (strcmp(names->at[names->slots[*slot]], lower) == 0) return names->slots[*slot];
     return -1;
 }
 
-static void make_room(struct shelf_names *names)
+static void grow_names(struct shelf_names *names)
 {
-    names->room = names->room > 0 ? names->room * 2 : 64;
-    names->at = grow(names->at, (size_t)names->room * sizeof *names->at);
-    names->slots = grow(names->slots, (size_t)names->room * 2 * sizeof *names->slots);
-    for (int i = 0; i < names->room * 2; i++) names->slots[i] = -1;
+    names->capacity = names->capacity > 0 ? names->capacity * 2 : 64;
+    names->at = grow(names->at, (size_t)names->capacity * sizeof *names->at);
+    names->slots = grow(names->slots, (size_t)names->capacity * 2 * sizeof *names->slots);
+    for (int i = 0; i < names->capacity * 2; i++) names->slots[i] = -1;
     for (int i = 0; i < names->count; i++) {
         unsigned slot;
         look_up(names, names->at[i], &slot);
@@ -65,7 +65,7 @@ static void make_room(struct shelf_names *names)
 
 static int number_of(struct shelf_names *names, const char *text)
 {
-    if (names->count == names->room) make_room(names);
+    if (names->count == names->capacity) grow_names(names);
     char *lower = fold_case(text);
     unsigned slot;
     int found = look_up(names, lower, &slot);
@@ -176,14 +176,14 @@ const int *shelf_in_order(struct shelf *s, enum sort sort, bool descending)
 {
     struct shelf_order *order = &s->orders[sort][descending];
     if (order->at != NULL) return order->at;
-    order->at = zalloc((size_t)(s->room + 1) * sizeof *order->at);
+    order->at = zalloc((size_t)(s->capacity + 1) * sizeof *order->at);
     for (int i = 0; i < s->count; i++) order->at[i] = i;
     struct comparison c = {s->rows, sort, descending};
     qsort_r(order->at, (size_t)s->count, sizeof *order->at, compare_numbers, &c);
     return order->at;
 }
 
-// The place of row `row`, present or not, among the first `count` of an order.
+// The position of row `row`, present or not, among the first `count` of an order.
 static int find_position(const struct shelf *s, const struct shelf_order *order, const struct comparison *c, int count, int row)
 {
     int low = 0, high = count;
@@ -274,14 +274,14 @@ int shelf_row_of(const struct shelf *s, int64_t id)
 
 static void make_room_for_row(struct shelf *s)
 {
-    if (s->count < s->room) return;
-    s->room = s->room > 0 ? s->room * 2 : 32;
-    s->rows = grow(s->rows, (size_t)s->room * sizeof *s->rows);
-    s->places = grow(s->places, (size_t)s->room * sizeof *s->places);
-    s->checked = grow(s->checked, (size_t)s->room * sizeof *s->checked);
+    if (s->count < s->capacity) return;
+    s->capacity = s->capacity > 0 ? s->capacity * 2 : 32;
+    s->rows = grow(s->rows, (size_t)s->capacity * sizeof *s->rows);
+    s->places = grow(s->places, (size_t)s->capacity * sizeof *s->places);
+    s->checked = grow(s->checked, (size_t)s->capacity * sizeof *s->checked);
     for (int i = 0; i < SORTS * 2; i++) {
         struct shelf_order *order = &s->orders[i / 2][i % 2];
-        if (order->at != NULL) order->at = grow(order->at, (size_t)(s->room + 1) * sizeof *order->at);
+        if (order->at != NULL) order->at = grow(order->at, (size_t)(s->capacity + 1) * sizeof *order->at);
     }
 }
 
@@ -324,10 +324,10 @@ void library_put(struct library *library, const struct contest *contest, int64_t
 static void place_rows(struct shelf *s)
 {
     const int *order = shelf_in_order(s, SORT_PROOF, false);
-    int place = 0, checked = 0;
+    int position = 0, checked = 0;
     for (int i = 0; i < s->count; i++) {
         const struct shelf_row *row = &s->rows[order[i]];
-        s->places[order[i]] = row->alive ? ++place : 0;
+        s->places[order[i]] = row->alive ? ++position : 0;
         s->checked[order[i]] = row->alive && row->trust >= TRUST_CHECKED ? ++checked : 0;
     }
     s->placed = true;

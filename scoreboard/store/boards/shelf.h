@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of all boards in one reader's memory, in every possible order. SQLite holds the truth. A shelf holds one board at one
 // target and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows reads a few small numbers
-// per row, and the place of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some
+// per row, and the position of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some
 // hundred changes a second. Cost: about 0.6 KB per row, some 50 us for a page of a board of 10,000 rows. Only one thread uses a
 // library.
 #pragma once
@@ -14,7 +14,7 @@ enum shelf_column { SHELF_HARDWARE, SHELF_FRAMEWORK, SHELF_AUTHOR, SHELF_MODEL, 
 struct shelf_names {
     char **at;  // in lower case, numbered in order of arrival
     int *slots; // open addressing, -1: free
-    int count, room;
+    int count, capacity;
 };
 struct shelf_row {
     int name[SHELF_COLUMNS];
@@ -33,7 +33,7 @@ struct shelf {
     enum rank rank;
     int64_t target_micro, newest_id;
     struct shelf_row *rows;
-    int count, room;
+    int count, capacity;
     struct shelf_order orders[SORTS][2];  // ascending, descending; unknown values last in both
     int *places, *checked;                // of each row among the living; among the checked living ones, 0: not checked
     bool placed;
@@ -52,7 +52,7 @@ struct shelf *shelf_find(struct library *, const struct contest *, enum board, e
 const int *shelf_in_order(struct shelf *, enum sort, bool descending);
 void shelf_ready(struct shelf *);  // works out the board's own order and places now, instead of when they are first needed
 const struct entry *shelf_entry(const struct shelf_row *);
-// A copy in the arena with its place among the checked rows if it has one, else among all rows.
+// A copy in the arena with its position among the checked rows if it has one, else among all rows.
 void shelf_copy(struct shelf *, int row, bool among_all, struct arena *, struct entry *into);
 int shelf_row_of(const struct shelf *, int64_t id);  // -1: none
 // The number of a text in a column's dictionary; -1: no row ever had it.

@@ -184,14 +184,14 @@ struct found {
 };
 struct found_list {
     struct found *at;
-    int count, room;
+    int count, capacity;
 };
 
 static void found_add(struct found_list *list, struct shelf *s, int row)
 {
-    if (list->count == list->room) {
-        list->room = list->room > 0 ? list->room * 2 : 64;
-        list->at = grow(list->at, (size_t)list->room * sizeof *list->at);
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity > 0 ? list->capacity * 2 : 64;
+        list->at = grow(list->at, (size_t)list->capacity * sizeof *list->at);
     }
     const struct shelf_row *at = &s->rows[row];
     list->at[list->count++] = (struct found){s, row, at->accepted_ms, at->id, shelf_entry(at)->value};

@@ -38,13 +38,13 @@ struct machine_index {
 static int read_benches(struct reader *r, struct machine_index *x)
 {
     sqlite3_stmt *row;
-    int64_t room;
+    int64_t capacity;
     int rc;
-    TRY(sql_int(&r->sql, &room, 0, "SELECT count(*) FROM benches", ""));
-    x->benches = arena_alloc(x->arena, (size_t)(room + 1) * sizeof *x->benches);
+    TRY(sql_int(&r->sql, &capacity, 0, "SELECT count(*) FROM benches", ""));
+    x->benches = arena_alloc(x->arena, (size_t)(capacity + 1) * sizeof *x->benches);
     TRY(sql_start(&r->sql, &row, "SELECT sequence, hardware, accepted_ms FROM benches WHERE withdrawn = 0 ORDER BY sequence",
                   ""));
-    while ((rc = sql_next(&r->sql, row)) > 0 && x->bench_count < room)
+    while ((rc = sql_next(&r->sql, row)) > 0 && x->bench_count < capacity)
         x->benches[x->bench_count++] = (struct measured){.sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 2),
                                                          .hardware = sql_keep(row, 1, x->arena)};
     sql_end(row);
@@ -112,9 +112,9 @@ static int compare_uses(const void *a, const void *b)
 // An upload counts once on each machine: a latency may have been measured on another one than the training.
 static void count_uploads(struct reader *r, struct machine_index *x)
 {
-    int count = 0, room = 0;
-    for (int i = 0; i < r->library->count; i++) room += r->library->shelves[i].count;
-    struct use *uses = zalloc((size_t)(room + 1) * sizeof *uses);
+    int count = 0, capacity = 0;
+    for (int i = 0; i < r->library->count; i++) capacity += r->library->shelves[i].count;
+    struct use *uses = zalloc((size_t)(capacity + 1) * sizeof *uses);
     for (int i = 0; i < r->library->count; i++) {
         const struct shelf *s = &r->library->shelves[i];
         for (int n = 0; n < s->count; n++) {
@@ -192,30 +192,30 @@ static struct machine_line copy_line(const struct machine_line *line, struct are
     return copy;
 }
 
-// A cursor is the place of a machine in the order: "MOMENT.WORD".
-static int read_cursor(const char *cursor, struct machine_line *place)
+// A cursor is the position of a machine in the order: "MOMENT.WORD".
+static int read_cursor(const char *cursor, struct machine_line *after)
 {
     char moment[24];
     const char *dot = strchr(cursor, '.');
     const size_t digits = dot != NULL ? (size_t)(dot - cursor) : sizeof moment;
     snprintf(moment, sizeof moment, "%.*s", digits < sizeof moment ? (int)digits : 0, cursor);
-    if (text_to_int(moment, 0, INT64_MAX, &place->newest_ms) < 0)
+    if (text_to_int(moment, 0, INT64_MAX, &after->newest_ms) < 0)
         return fail(ERR_INPUT, "before must be the `next` of an earlier page");
-    place->word = dot + 1;
+    after->word = dot + 1;
     return 0;
 }
 
 int store_machines(struct reader *r, const char *before, int limit, struct arena *arena, struct machines *out)
 {
-    struct machine_line place;
+    struct machine_line after;
     int first = 0;
     *out = (struct machines){0};
-    if (before != NULL) TRY(read_cursor(before, &place));
+    if (before != NULL) TRY(read_cursor(before, &after));
     TRY(make_index(r));
     const struct machine_index *x = r->machines;
     out->total = x->newest_count;
     out->at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at);
-    while (before != NULL && first < x->newest_count && compare_lines(&x->at[x->newest[first]].line, &place) <= 0) first++;
+    while (before != NULL && first < x->newest_count && compare_lines(&x->at[x->newest[first]].line, &after) <= 0) first++;
     for (int i = first; i < x->newest_count && out->count < limit; i++)
         out->at[out->count++] = copy_line(&x->at[x->newest[i]].line, arena);
     if (out->count > 0 && first + out->count < x->newest_count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: the place that holds the newest checkpoint is never written over, so a write that is cut off leaves it.
+// Invariant: the block that holds the newest checkpoint is never written over, so a write that is cut off leaves it.
 #include "scoreboard/store/file/store_head.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "runtime/common/base/file.h"
 
-enum { PLACES = 2, PLACE_BYTES = 4096 };
+enum { PLACES = 2, BLOCK_BYTES = 4096 };
 
 static char *checkpoint_path(const char *record)
 {
@@ -37,45 +37,45 @@ void store_head_close(struct store_head *h)
     *h = (struct store_head){.file = -1};
 }
 
-static void fill_place(const char *note, char place[PLACE_BYTES])
+static void fill_block(const char *note, char block[BLOCK_BYTES])
 {
-    BUG_IF(strlen(note) >= PLACE_BYTES);
-    memset(place, 0, PLACE_BYTES);
-    strcpy(place, note);
+    BUG_IF(strlen(note) >= BLOCK_BYTES);
+    memset(block, 0, BLOCK_BYTES);
+    strcpy(block, note);
 }
 
 int store_head_make(const char *record, const char *note)
 {
-    char places[PLACES * PLACE_BYTES] = {0}, *path = checkpoint_path(record);
-    fill_place(note, places);
-    int rc = file_write(path, places, sizeof places);
+    char blocks[PLACES * BLOCK_BYTES] = {0}, *path = checkpoint_path(record);
+    fill_block(note, blocks);
+    int rc = file_write(path, blocks, sizeof blocks);
     free(path);
     return rc;
 }
 
-// False: the place is empty, or was cut off.
-static bool read_place(struct store_head *h, int i, const struct sshkey *key, char place[PLACE_BYTES], struct checkpoint *found)
+// False: the block is empty, or was cut off.
+static bool read_block(struct store_head *h, int i, const struct sshkey *key, char block[BLOCK_BYTES], struct checkpoint *found)
 {
     struct note note;
-    if (pread(h->file, place, PLACE_BYTES, (off_t)i * PLACE_BYTES) != PLACE_BYTES) return false;
-    place[PLACE_BYTES - 1] = 0;
-    const size_t count = strlen(place);
-    if (count == 0 || note_read(place, count, &note) < 0 || note_check(place, &note, key) < 0) return false;
+    if (pread(h->file, block, BLOCK_BYTES, (off_t)i * BLOCK_BYTES) != BLOCK_BYTES) return false;
+    block[BLOCK_BYTES - 1] = 0;
+    const size_t count = strlen(block);
+    if (count == 0 || note_read(block, count, &note) < 0 || note_check(block, &note, key) < 0) return false;
     *found = note.checkpoint;
     return true;
 }
 
 int store_head_read(struct store_head *h, const struct sshkey *key, struct checkpoint *c, struct text *note)
 {
-    char place[PLACE_BYTES], best[PLACE_BYTES];
+    char block[BLOCK_BYTES], best[BLOCK_BYTES];
     bool any = false;
     for (int i = 0; i < PLACES; i++) {
         struct checkpoint found;
-        if (!read_place(h, i, key, place, &found) || (any && found.size <= c->size)) continue;
+        if (!read_block(h, i, key, block, &found) || (any && found.size <= c->size)) continue;
         any = true;
         *c = found;
-        h->place = i;
-        memcpy(best, place, sizeof best);
+        h->block = i;
+        memcpy(best, block, sizeof best);
     }
     if (!any) return fail(ERR_DATABASE, "%s holds no checkpoint that the board's key signed", h->path);
     if (note != NULL) text_add(note, "%s", best);
@@ -96,11 +96,11 @@ void store_head_unlock(struct store_head *h)
 
 int store_head_write(struct store_head *h, const char *note)
 {
-    char place[PLACE_BYTES];
-    const int i = 1 - h->place;
-    fill_place(note, place);
-    if (pwrite(h->file, place, sizeof place, (off_t)i * PLACE_BYTES) != (ssize_t)sizeof place || fdatasync(h->file) != 0)
+    char block[BLOCK_BYTES];
+    const int i = 1 - h->block;
+    fill_block(note, block);
+    if (pwrite(h->file, block, sizeof block, (off_t)i * BLOCK_BYTES) != (ssize_t)sizeof block || fdatasync(h->file) != 0)
         return fail_errno(ERR_DATABASE, errno, "cannot write the log's checkpoint %s", h->path);
-    h->place = i;
+    h->block = i;
     return 0;
 }

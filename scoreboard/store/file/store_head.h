@@ -9,7 +9,7 @@
 struct store_head {
     char *path;
     int file;   // -1: closed
-    int place;  // where the checkpoint stands that was read last
+    int block;  // where the checkpoint stands that was read last
 };
 // ERR_MISSING if there is no such file.
 int store_head_open(const char *record, bool writes, struct store_head *) MUST_CHECK;

@@ -217,18 +217,18 @@ static int set_aside(struct store *s)
 }
 
 // An empty log needs no checkpoint yet.
-static int open_head(struct store *s, bool anew)
+static int open_head(struct store *s, bool new_log)
 {
     struct checkpoint head;
     int rc = store_head_open(s->path, true, &s->head);
     if (rc == ERR_MISSING) {
-        if (s->tree.size == 0 || anew) return make_head(s);
+        if (s->tree.size == 0 || new_log) return make_head(s);
         return fail(ERR_MISSING, "the checkpoint %s.checkpoint is missing: it says what this board has signed; put it back "
                     "(or, if it is lost and this record is the newest there is, start once with --new)", s->path);
     }
     TRY(rc);
     TRY(store_head_read(&s->head, &s->key, &head, NULL));
-    if (anew && s->tree.size == 0) {  // the old record is lost, and a new one was asked for
+    if (new_log && s->tree.size == 0) {  // the old record is lost, and a new one was asked for
         if (head.size > 0) TRY(set_aside(s));
         store_head_close(&s->head);
         return make_head(s);
@@ -239,7 +239,7 @@ static int open_head(struct store *s, bool anew)
     return 0;
 }
 
-int store_tree_open(struct store *s, bool anew)
+int store_tree_open(struct store *s, bool new_log)
 {
     int64_t statements;
     s->tree_version = -1;
@@ -248,7 +248,7 @@ int store_tree_open(struct store *s, bool anew)
     if (s->tree.size != statements)
         return fail(ERR_DATABASE, "%s has been altered: it has %lld statements, and its log %lld entries", s->path,
                     (long long)statements, (long long)s->tree.size);
-    return open_head(s, anew);
+    return open_head(s, new_log);
 }
 
 // ---- reading

@@ -10,7 +10,7 @@ int store_tree_prove(struct store *, struct receipt *) MUST_CHECK;  // of the st
 int store_tree_add(struct store *, const struct incoming *) MUST_CHECK;
 void store_tree_done(struct store *, int rc);
 // At the start, in a transaction: holds the record against the checkpoint.
-int store_tree_open(struct store *, bool anew) MUST_CHECK;
+int store_tree_open(struct store *, bool new_log) MUST_CHECK;
 // Returns when a checkpoint that has this statement is signed and durable. Not in a transaction.
 int store_publish(struct store *, int64_t sequence) MUST_CHECK;
 int store_publish_newest(struct store *) MUST_CHECK;

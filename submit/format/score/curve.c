@@ -110,21 +110,21 @@ int64_t curve_epoch_micro(const json_t *point)
     return canonical_int(point, "epoch_micro");
 }
 
-char *curve_epoch(const json_t *point, char into[CURVE_PLACE])
+char *curve_epoch(const json_t *point, char into[CURVE_MOMENT])
 {
     int64_t micro = curve_epoch_micro(point);
-    int length = snprintf(into, CURVE_PLACE, "%lld.%06lld", (long long)(micro / MILLION), (long long)(micro % MILLION));
+    int length = snprintf(into, CURVE_MOMENT, "%lld.%06lld", (long long)(micro / MILLION), (long long)(micro % MILLION));
     while (length > 0 && into[length - 1] == '0') into[--length] = 0;
     if (length > 0 && into[length - 1] == '.') into[--length] = 0;
     return into;
 }
 
-char *curve_place(const json_t *point, char into[CURVE_PLACE])
+char *curve_moment(const json_t *point, char into[CURVE_MOMENT])
 {
-    char epoch[CURVE_PLACE];
+    char epoch[CURVE_MOMENT];
     int64_t micro = curve_epoch_micro(point);
     bool whole = micro % MILLION == 0 && micro / MILLION == curve_step(point);  // counted in epochs: the step adds nothing
-    if (whole) snprintf(into, CURVE_PLACE, "epoch %.24s", curve_epoch(point, epoch));
-    else snprintf(into, CURVE_PLACE, "epoch %.24s, step %lld", curve_epoch(point, epoch), (long long)curve_step(point));
+    if (whole) snprintf(into, CURVE_MOMENT, "epoch %.24s", curve_epoch(point, epoch));
+    else snprintf(into, CURVE_MOMENT, "epoch %.24s, step %lld", curve_epoch(point, epoch), (long long)curve_step(point));
     return into;
 }

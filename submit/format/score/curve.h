@@ -24,6 +24,6 @@ int64_t curve_epoch_micro(const json_t *point);
 // The names of the losses that a run has besides its loss, in the order in which points first name them. Returns their number.
 int curve_losses(const json_t *run, const char *name[RUN_LOSSES_MAX]);
 double curve_loss(const json_t *point, const char *name);  // NULL: the loss without a name. NAN: unknown or not a number
-enum { CURVE_PLACE = 64 };
-char *curve_epoch(const json_t *point, char into[CURVE_PLACE]);  // "3", "2.5": no more decimals than are needed
-char *curve_place(const json_t *point, char into[CURVE_PLACE]);  // "epoch 3", "epoch 2.5, step 1200"
+enum { CURVE_MOMENT = 64 };
+char *curve_epoch(const json_t *point, char into[CURVE_MOMENT]);  // "3", "2.5": no more decimals than are needed
+char *curve_moment(const json_t *point, char into[CURVE_MOMENT]);  // "epoch 3", "epoch 2.5, step 1200"

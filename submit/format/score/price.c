@@ -14,12 +14,12 @@
 
 enum { PRICES_MAX = 512 };
 
-static int take_text(const json_t *row, int number, const char *key, char *into, size_t room)
+static int take_text(const json_t *row, int number, const char *key, char *into, size_t capacity)
 {
     const char *text = json_string_value(json_object_get(row, key));
-    if (text == NULL || *text == 0 || strlen(text) >= room)
+    if (text == NULL || *text == 0 || strlen(text) >= capacity)
         return fail(ERR_INPUT, "price %d of the table has no \"%s\", or a text too long in it", number, key);
-    snprintf(into, room, "%s", text);
+    snprintf(into, capacity, "%s", text);
     return 0;
 }
 

@@ -74,12 +74,12 @@ static bool take_hex(const char **at, char hex[DIGEST_HEX])
 // Canonical JSON of two digests has one form, so it is compared, not parsed.
 int ticket_read_beat(const char *bytes, size_t count, struct ticket_beat *beat)
 {
-    char room[TICKET_BEAT_BYTES + 1] = {0};
-    const char *at = room;
+    char buffer[TICKET_BEAT_BYTES + 1] = {0};
+    const char *at = buffer;
     *beat = (struct ticket_beat){{0}, {0}};
-    if (count == TICKET_BEAT_BYTES) memcpy(room, bytes, count);
+    if (count == TICKET_BEAT_BYTES) memcpy(buffer, bytes, count);
     if (take_words(&at, BEAT_HASH) && take_hex(&at, beat->hash) && take_words(&at, BEAT_SECRET) && take_hex(&at, beat->secret) &&
-        take_words(&at, BEAT_END) && at == room + TICKET_BEAT_BYTES)
+        take_words(&at, BEAT_END) && at == buffer + TICKET_BEAT_BYTES)
         return 0;
     return fail(ERR_INPUT, "a beat is {\"hash\":..,\"secret\":..}, each of 64 hexadecimal digits, without blanks");
 }
@@ -135,7 +135,7 @@ static void unpack_states(const json_t *run, struct judging *j)
 }
 
 // Stamps usually have the order of the states, so the search goes on where it found the one before.
-static bool place_stamps(struct judging *j, const struct ticket_stamp *stamps, int count)
+static bool order_stamps(struct judging *j, const struct ticket_stamp *stamps, int count)
 {
     size_t at = 0;
     for (int i = 0; i < count; i++) {
@@ -200,7 +200,7 @@ static bool judge_states(struct judging *j, const json_t *run, const struct tick
     if (canonical_int(run, "resumed") > 0) return refuse_run(j, "it was interrupted and resumed");
     if (strcmp(canonical_text(run, "evaluated_by"), "harness") != 0) return refuse_run(j, "the harness did not evaluate it");
     if (count == 0) return refuse_run(j, "the board got no beat of the run");
-    if (!place_stamps(j, stamps, count) || !check_early(j)) return false;
+    if (!order_stamps(j, stamps, count) || !check_early(j)) return false;
     const size_t crossing = find_crossing(run), end = j->count - 1;
     if (crossing > 0 && !check_late(j, crossing, "the state that met the target")) return false;
     if (end > 1 && !check_late(j, end - 1, "the last evaluation")) return false;

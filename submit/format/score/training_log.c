@@ -47,7 +47,7 @@ static int columns_of(const json_t *run, struct run_metric columns[RUN_METRICS_M
 void training_log(const json_t *run, struct text *into)
 {
     struct run_metric columns[RUN_METRICS_MAX], board = curve_board(run);
-    char figure[TRAINING_FIGURE], epoch[CURVE_PLACE];
+    char figure[TRAINING_FIGURE], epoch[CURVE_MOMENT];
     const json_t *points = json_object_get(run, "points");
     int count = columns_of(run, columns);
     text_add(into, "epoch\thours");

@@ -94,7 +94,7 @@ int sshwire_key(struct sshwire blob, unsigned char at[32], char application[SSHW
 
 void sshwire_put(struct sshwire_out *out, const void *bytes, size_t count)
 {
-    BUG_IF(count > out->room - out->count);
+    BUG_IF(count > out->capacity - out->count);
     if (count > 0) memcpy(out->at + out->count, bytes, count);
     out->count += count;
 }
@@ -124,17 +124,17 @@ void sshwire_put_key(struct sshwire_out *out, const unsigned char at[32], const 
     if (*application) sshwire_put_word(out, application);
 }
 
-void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room)
+void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t capacity)
 {
     char base64[4096];
     BUG_IF(sodium_base64_ENCODED_LEN(count, sodium_base64_VARIANT_ORIGINAL) > sizeof base64);
     sodium_bin2base64(base64, sizeof base64, bytes, count, sodium_base64_VARIANT_ORIGINAL);
-    size_t length = (size_t)snprintf(into, room, "-----BEGIN %s-----\n", what);
-    for (size_t i = 0; base64[i] != 0 && length < room; i += strnlen(base64 + i, COLUMNS))
-        length += (size_t)snprintf(into + length, room - length, "%.*s\n", COLUMNS, base64 + i);
-    if (length < room) length += (size_t)snprintf(into + length, room - length, "-----END %s-----\n", what);
+    size_t length = (size_t)snprintf(into, capacity, "-----BEGIN %s-----\n", what);
+    for (size_t i = 0; base64[i] != 0 && length < capacity; i += strnlen(base64 + i, COLUMNS))
+        length += (size_t)snprintf(into + length, capacity - length, "%.*s\n", COLUMNS, base64 + i);
+    if (length < capacity) length += (size_t)snprintf(into + length, capacity - length, "-----END %s-----\n", what);
     sodium_memzero(base64, sizeof base64);  // it may be a private key
-    BUG_IF(length >= room);
+    BUG_IF(length >= capacity);
 }
 
 // Drops one line end from the end of the text, if any.
@@ -147,7 +147,7 @@ static size_t without_line_end(const char *text, size_t count)
     return count;
 }
 
-int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room, size_t *count)
+int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t capacity, size_t *count)
 {
     char begin[80], end[80];
     size_t b = (size_t)snprintf(begin, sizeof begin, "-----BEGIN %s-----", what);
@@ -164,7 +164,7 @@ int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsi
         return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must stand on lines of their own", begin, end);
     // libsodium also skips NUL bytes if it may skip any.
     if (memchr(text, 0, text_count) != NULL ||
-        sodium_base642bin(into, room, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
+        sodium_base642bin(into, capacity, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
         *count = 0;
         return fail(ERR_INPUT, "the text between \"%s\" and \"%s\" is not base64, or is too long", begin, end);
     }

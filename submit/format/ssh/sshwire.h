@@ -25,7 +25,7 @@ const char *sshwire_type(const char *application);
 // Writing. The caller provides enough bytes; too few are a BUG.
 struct sshwire_out {
     unsigned char *at;
-    size_t count, room;
+    size_t count, capacity;
 };
 void sshwire_put(struct sshwire_out *, const void *bytes, size_t count);
 void sshwire_put_u32(struct sshwire_out *, uint32_t);
@@ -35,7 +35,7 @@ enum { SSHWIRE_KEY = 160 };  // the public key's blob at most
 void sshwire_put_key(struct sshwire_out *, const unsigned char at[32], const char *application);
 
 // "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.
-void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room);
+void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t capacity);
 // The reverse. Lines may have any length and may end with "\r\n". Base64 must have its one exact form. ERR_INPUT names the fault.
-int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room,
+int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t capacity,
                      size_t *count) MUST_CHECK;

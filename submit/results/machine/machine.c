@@ -24,13 +24,13 @@
 #include "runtime/common/base/threads.h"
 
 // Files of /proc and /sys have size 0 until they are read. Returns the bytes read, NUL-terminated, or -1.
-static long read_small(const char *path, char *into, size_t room)
+static long read_small(const char *path, char *into, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
     size_t have = 0;
-    while (have < room - 1) {
-        ssize_t n = read(fd, into + have, room - 1 - have);
+    while (have < capacity - 1) {
+        ssize_t n = read(fd, into + have, capacity - 1 - have);
         if (n <= 0) break;
         have += (size_t)n;
     }
@@ -41,21 +41,21 @@ static long read_small(const char *path, char *into, size_t room)
 
 // Copies one line without surrounding white space. Control characters become spaces, because odd firmware must not reach the
 // record or a terminal.
-static void copy_line(char *into, size_t room, const char *from)
+static void copy_line(char *into, size_t capacity, const char *from)
 {
     while (*from == ' ' || *from == '\t') from++;
     size_t n = strcspn(from, "\n");
-    if (n > room - 1) n = room - 1;
+    if (n > capacity - 1) n = capacity - 1;
     for (size_t i = 0; i < n; i++) into[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? ' ' : from[i];
     while (n > 0 && into[n - 1] == ' ') n--;
     into[n] = '\0';
 }
 
-static void read_line(const char *path, char *into, size_t room)
+static void read_line(const char *path, char *into, size_t capacity)
 {
     char bytes[512];
     into[0] = '\0';
-    if (read_small(path, bytes, sizeof bytes) > 0) copy_line(into, room, bytes);
+    if (read_small(path, bytes, sizeof bytes) > 0) copy_line(into, capacity, bytes);
 }
 
 // The text after "key<spaces>:" or "key=" at the beginning of a line; NULL if there is none.
@@ -78,10 +78,10 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-static void add_word(char *into, size_t room, const char *separator, const char *word)
+static void add_word(char *into, size_t capacity, const char *separator, const char *word)
 {
     size_t used = strlen(into);
-    snprintf(into + used, room - used, "%s%s", used > 0 ? separator : "", word);
+    snprintf(into + used, capacity - used, "%s%s", used > 0 ? separator : "", word);
 }
 
 static void cpu_read(struct machine_facts *m)

@@ -28,11 +28,11 @@ struct meter {
     bool runs, stops;
 };
 
-static bool read_sysfs(const char *path, char *into, size_t room)
+static bool read_sysfs(const char *path, char *into, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
-    ssize_t n = read(fd, into, room - 1);
+    ssize_t n = read(fd, into, capacity - 1);
     close(fd);
     into[n > 0 ? n : 0] = 0;
     return n > 0;

@@ -42,9 +42,9 @@ void stopwatch_free(struct stopwatch *sw)
 
 static void add_span(struct stopwatch *sw, struct stopwatch_span span)
 {
-    if (sw->count == sw->room) {
-        sw->room = sw->room > 0 ? 2 * sw->room : 64;
-        sw->spans = grow(sw->spans, (size_t)sw->room * sizeof *sw->spans);
+    if (sw->count == sw->capacity) {
+        sw->capacity = sw->capacity > 0 ? 2 * sw->capacity : 64;
+        sw->spans = grow(sw->spans, (size_t)sw->capacity * sizeof *sw->spans);
     }
     sw->spans[sw->count++] = span;
     sw->closed_ns[span.segment] += span.end_ns - span.start_ns;

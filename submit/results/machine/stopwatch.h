@@ -50,7 +50,7 @@ struct stopwatch {
     enum segment open;
     int64_t closed_ns[SEGMENT_END];  // sums of closed spans
     struct stopwatch_span *spans;    // closed spans, in order, without gaps
-    int count, room;
+    int count, capacity;
 };
 
 void stopwatch_from_process(struct stopwatch *);  // for a single run: segment `process` is open since the process began

@@ -13,7 +13,7 @@
 #include "tasks/common/step/step.h"
 
 // The words that hypotheses have so far. All have the same number.
-struct decoder_place {
+struct decoder_prefix {
     int token;   // i32[N]: the last word of each, at first BPE_BOS
     int at;      // i32[1]: its position, from 0
     int count;   // i32[N]: at + 1 in each row
@@ -28,7 +28,7 @@ struct decoding {
     void (*encode)(struct step *, int source, int lengths, int64_t beam);
     // One word more for each hypothesis -> [N,C]. It reads decoding_lengths, what `encode` kept, and the caches, and leaves the
     // caches for the next word.
-    int (*next)(struct step *, const struct decoder_place *);
+    int (*next)(struct step *, const struct decoder_prefix *);
     // The output layer: [..,C] -> logits [..,V] of the activations' type. V is decoding_symbols.
     int (*logits)(struct step *, int states);
     // Slot `number`, [B,..], of what `encode` keeps of the source; NONE: there are no more.

@@ -120,9 +120,9 @@ static int logits_of(const struct searching *o, const struct word *w)
 {
     struct graph *g = o->g;
     int count = map2(o, MAP_ADD, fixed(o, "one", SHAPE(o->all, 1), F32, 1), w->now);
-    struct decoder_place place = {.token = o->token, .at = o->at, .count = g_cast(g, g_reshape(g, count, SHAPE(o->all)), I32),
+    struct decoder_prefix prefix = {.token = o->token, .at = o->at, .count = g_cast(g, g_reshape(g, count, SHAPE(o->all)), I32),
                                      .beam = o->beam, .seen = o->coverage != NONE || o->seen != NONE};
-    int z = g_cast(g, o->decoder->logits(o->s, o->decoder->next(o->s, &place)), F32);
+    int z = g_cast(g, o->decoder->logits(o->s, o->decoder->next(o->s, &prefix)), F32);
     graph_scope(g, "search");
     int in[] = {z, fixed(o, "first", SHAPE(o->all), I32, BPE_EOS), fixed(o, "last", SHAPE(o->all), I32, (float)o->symbols)};
     return graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = NEVER}}, NULL);
@@ -203,11 +203,11 @@ static void output_answers(const struct searching *o)
 static void finish_hypotheses(const struct searching *o, const struct word *w)
 {
     struct graph *g = o->g;
-    int place, score = choose_by(o, w->invalid, fixed(o, "refused", SHAPE(o->beam), F32, NEVER), normalise(o, w));
-    int best = g_top(g, score, 1, &place);
+    int which, score = choose_by(o, w->invalid, fixed(o, "refused", SHAPE(o->beam), F32, NEVER), normalise(o, w));
+    int best = g_top(g, score, 1, &which);
     int better = map2(o, MAP_LESS, o->best, best);
     int sample = constant(o, "row", SHAPE(o->samples, 1), F32, (struct init){INIT_COUNT, 1});
-    int row = g_add(g, g_map(g, MAP_SHIFT, g_scale(g, sample, (float)o->beam), (float)o->samples, 0), g_cast(g, place, F32));
+    int row = g_add(g, g_map(g, MAP_SHIFT, g_scale(g, sample, (float)o->beam), (float)o->samples, 0), g_cast(g, which, F32));
     int from = g_reshape(g, g_cast(g, choose_by(o, better, row, sample), I32), SHAPE(o->samples));
     int answer = g_gather(g, g_concat(g, (int[]){o->answer, o->history}, 2, 0), from);
     int valid = g_map(g, MAP_CLAMP, g_map(g, MAP_SHIFT, g_map(g, MAP_NEG, w->invalid, 0, 0), 1, 0), 0, 1);
@@ -245,8 +245,8 @@ static void add_word(struct step *s, const struct search *search)
     finish_hypotheses(&o, &w);
     int64_t each = o.beam * o.each;
     int sample = constant(&o, "sample", SHAPE(o.all), F32, (struct init){INIT_COUNT, (float)o.beam});
-    int place = g_add(g, g_cast(g, g_reshape(g, w.chosen, SHAPE(o.all)), F32), g_scale(g, sample, (float)each));
-    int flat = g_cast(g, place, I32);
+    int index = g_add(g, g_cast(g, g_reshape(g, w.chosen, SHAPE(o.all)), F32), g_scale(g, sample, (float)each));
+    int flat = g_cast(g, index, I32);
     int owner = constant(&o, "owner", SHAPE(o.all * o.each), I32, (struct init){INIT_COUNT, (float)o.each});
     int token = g_gather(g, g_reshape(g, w.index, SHAPE(o.all * o.each)), flat);
     if (o.beam > 1) follow_beam(&o, g_gather(g, owner, flat));

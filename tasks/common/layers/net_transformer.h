@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of a Transformer (Vaswani et al. 2017), with the names of torch.nn.TransformerEncoderLayer and DecoderLayer below NAME:
 // attention to the sequence itself, in a decoder attention to the source, two products with ReLU between; each with a residual,
-// whose norm comes after it or before. Causal: a place sees those up to it, as in a decoder, but there is no source.
+// whose norm comes after it or before. Causal: a position sees those up to it, as in a decoder, but there is no source.
 #pragma once
 
 #include "tasks/common/layers/net.h"

@@ -95,14 +95,14 @@ static int by_path(const void *a, const void *b)
 char *recipe_canonical(const struct recipe *r)
 {
     const struct recipe_key *keys[RECIPE_KEYS_MAX];
-    int count = recipe_keys_applying(r, keys), told = 0;
+    int count = recipe_keys_applying(r, keys), printed = 0;
     struct text t = {0};
     qsort(keys, (size_t)count, sizeof *keys, by_path);
     text_add(&t, "{");
     for (int i = 0; i < count; i++) {
         bool label = keys[i]->offset == RECIPE_AT(name) || keys[i]->offset == RECIPE_AT(about);
         if (label || recipe_is_default(r, keys[i])) continue;
-        text_add(&t, "%s\"%s\":", told++ ? "," : "", keys[i]->path);
+        text_add(&t, "%s\"%s\":", printed++ ? "," : "", keys[i]->path);
         recipe_add_value(&t, r, keys[i], true);
     }
     text_add(&t, "}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a task writes a text on, token by token (dawn infer TASK --prompt). Its program has no feed and runs in batches of one:
 //
-//   token  i32[1]   the last token so far                 at  i32[1]  its place, below `places`
+//   token  i32[1]   the last token so far                 at  i32[1]  its position, below `places`
 //   next   f32[1,V] logits of the token that follows it
 //
 // Keys and values of the tokens before lie in slots of the program's own.

@@ -255,7 +255,7 @@ static void tell_answers(const struct evaluation *e, void *judging)
 {
     for (int64_t i = 0; i < dataset_facts(e->stored)->count[SPLIT_TEST]; i++) {
         char *answer = e->setting->task->judge->tell(judging, i);
-        text_add(e->told, "%s\n", answer);
+        text_add(e->lines, "%s\n", answer);
         free(answer);
     }
 }
@@ -269,7 +269,7 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
         BUG_IF(!judge->write);
         rc = judge->write(judging, answers);
     }
-    if (rc == 0 && e->told) tell_answers(e, judging);
+    if (rc == 0 && e->lines) tell_answers(e, judging);
     if (rc == 0 && e->drawn) rc = judge->draw(judging, 0, e->drawn);
     if (rc == 0 && e->exhibit) rc = judge->exhibit(judging, e->exhibit);
     int ended = judge->end(judging, rc == 0 ? score : NULL);

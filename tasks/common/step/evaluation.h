@@ -18,7 +18,7 @@ struct evaluation {
         int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table, NONE: not built
     } program[EVALUATION_PROGRAMS];
     int programs;
-    struct text *told;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
+    struct text *lines;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
     struct text *drawn;              // receives the judge's picture of the first stored sample; NULL: not wanted
     struct exhibit *exhibit;         // receives what the judge shows of the answers; NULL: not wanted
     void *kept;                      // state of a judge that stays, between evaluations; NULL: none

@@ -44,14 +44,14 @@ static void write_json(json_t *object)
 static void fit_columns(struct progress *p)
 {
     enum { LEAST = 7 + 11 + 10 + 11, SCORE = 10, RATE = 13 };  // epoch, loss, one metric, time
-    int room = p->live ? program_columns(STDOUT_FILENO) : INT_MAX;
+    int capacity = p->live ? program_columns(STDOUT_FILENO) : INT_MAX;
     int width = LEAST + (p->metric_count - 1) * SCORE + SCORE + RATE;
     p->shown = p->metric_count;
-    p->rate = width <= room;
+    p->rate = width <= capacity;
     if (!p->rate) width -= RATE;
-    p->train = width <= room;
+    p->train = width <= capacity;
     if (!p->train) width -= SCORE;
-    for (; p->shown > 1 && width > room; width -= SCORE) p->shown--;
+    for (; p->shown > 1 && width > capacity; width -= SCORE) p->shown--;
 }
 
 // A single counted metric is called "test", next to "train". Other metrics keep their names.
@@ -159,9 +159,9 @@ static void draw_live(struct progress *p, char parts[PARTS][48])
         return;
     }
     static const int dropped[] = {BAR_OF_STEPS, RATE, GROUP_LEFT, TRAIN, STEPS, LEFT, LOSS, EPOCH};
-    int room = program_columns(STDOUT_FILENO) - 1, width = 0;
+    int capacity = program_columns(STDOUT_FILENO) - 1, width = 0;
     for (int i = 0; i < PARTS; i++) width += (int)strlen(parts[i]);
-    for (int i = 0; i < PARTS && width > room; i++) {
+    for (int i = 0; i < PARTS && width > capacity; i++) {
         width -= (int)strlen(parts[dropped[i]]);
         parts[dropped[i]][0] = 0;
     }
@@ -222,9 +222,9 @@ void progress_note(struct progress *p, const char *what)
 {
     if (!p->live) return;
     char line[96];
-    int room = program_columns(STDOUT_FILENO) - 1;
+    int capacity = program_columns(STDOUT_FILENO) - 1;
     int width = snprintf(line, sizeof line, "%s%.60s ...", p->steps ? "        " : "", what);
-    if (width > room) width = snprintf(line, sizeof line, "%.*s ...", (int)strcspn(what, ","), what);  // "evaluating ..."
+    if (width > capacity) width = snprintf(line, sizeof line, "%.*s ...", (int)strcspn(what, ","), what);  // "evaluating ..."
     erase_live(p);
     fputs(line, stdout);
     p->live_width = width;
@@ -263,8 +263,8 @@ void progress_point(struct progress *p, const struct progress_point *at)
 
 void progress_end(struct progress *p, const struct progress_end *e)
 {
-    const struct progress_moment *told = &e->told, *last = &e->last;
-    const struct stopwatch_clocks *at = &told->clocks;
+    const struct progress_moment *reported = &e->reported, *last = &e->last;
+    const struct stopwatch_clocks *at = &reported->clocks;
     bool later = last->clocks.end_to_end_ns > at->end_to_end_ns;  // trained on after the target
     if (p->quiet) return;
     if (p->json) {
@@ -272,9 +272,9 @@ void progress_end(struct progress *p, const struct progress_end *e)
                               "target", p->target, "end_to_end_ns", (json_int_t)at->end_to_end_ns, "classic_ns",
                               (json_int_t)at->classic_ns, "warm_ns", (json_int_t)at->warm_ns, "peak_memory_bytes",
                               (json_int_t)e->peak_memory, "synthetic", e->synthetic);
-        if (o && told->score != RUN_SCORE_NONE)
-            json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], told->score)));
-        add_accuracy(p, o, told->score);
+        if (o && reported->score != RUN_SCORE_NONE)
+            json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], reported->score)));
+        add_accuracy(p, o, reported->score);
         if (o && later)
             json_object_set_new(o, "last", json_pack("{sI sf}", "end_to_end_ns", (json_int_t)last->clocks.end_to_end_ns, "score",
                                                      run_metric_value(&p->metrics[0], last->score)));
@@ -291,8 +291,8 @@ void progress_end(struct progress *p, const struct progress_end *e)
     erase_live(p);
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
     printf("\n%s", e->status);
-    if (told->score != RUN_SCORE_NONE)
-        printf(": %s %s (target %s)", run_metric_text(&p->metrics[0], told->score, whole),
+    if (reported->score != RUN_SCORE_NONE)
+        printf(": %s %s (target %s)", run_metric_text(&p->metrics[0], reported->score, whole),
                contest_metric_title(p->metrics[0].name), run_metric_value_text(&p->metrics[0], p->target, classic));
     printf(" after %s end to end\n", text_span(whole, (double)at->end_to_end_ns * 1e-9));
     printf("classic clock %s, warm %s\n", text_span(classic, (double)at->classic_ns * 1e-9),

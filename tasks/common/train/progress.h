@@ -57,7 +57,7 @@ struct progress_moment {
 };
 struct progress_end {
     const char *status, *checkpoint;
-    struct progress_moment told;            // when the target was reached, else the last evaluation, else the end
+    struct progress_moment reported;            // when the target was reached, else the last evaluation, else the end
     struct progress_moment last;            // the last evaluation, if there was one
     int64_t peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price

@@ -314,7 +314,7 @@ static int describe_difference(const struct state *s, struct trainer *t, char **
     return 0;
 }
 
-static int check_place(const struct state *s, struct trainer *t)
+static int check_match(const struct state *s, struct trainer *t)
 {
     char *difference;
     TRY(describe_difference(s, t, &difference));
@@ -404,11 +404,11 @@ static int set_step(struct trainer *t, int64_t at)
     return slot ? session_write(t->session, slot, &step, 0, sizeof step) : 0;
 }
 
-int state_load(struct state *s, struct trainer *t, const struct state_run *run, enum state_place place)
+int state_load(struct state *s, struct trainer *t, const struct state_run *run, enum state_match match)
 {
     const struct state_facts *f = &s->view.facts;
     TRY(check_training(s, t, run));
-    if (place == STATE_SAME) TRY(check_place(s, t));
+    if (match == STATE_SAME) TRY(check_match(s, t));
     TRY(check_slots(s, t));
     TRY(begin_others(t, f->seed));
     TRY(trainer_constants(t));

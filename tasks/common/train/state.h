@@ -43,12 +43,12 @@ int state_open(const char *path, struct state **) MUST_CHECK;
 const struct state_facts *state_facts(const struct state *);  // valid as long as the state
 void state_close(struct state *);                             // NULL is fine
 
-enum state_place {
+enum state_match {
     STATE_SAME,   // device type, threads, precision and program must match the state: the next bytes are the same
     STATE_OTHER,  // they may differ, and the next bytes may, too
 };
 // Loads the state into a loaded trainer with the same task, recipe and data. Replaces trainer_begin.
-int state_load(struct state *, struct trainer *, const struct state_run *, enum state_place) MUST_CHECK;
+int state_load(struct state *, struct trainer *, const struct state_run *, enum state_match) MUST_CHECK;
 const char *state_program(void);  // version and commit of this program
 
 // ---- the pure parser under state_open: no I/O, accepts any bytes; `where` names them in errors

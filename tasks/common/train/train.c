@@ -14,7 +14,7 @@
 #include "tasks/common/train/digests.h"
 #include "submit/results/record.h"
 #include "tasks/common/train/resume.h"
-#include "tasks/common/train/room.h"
+#include "tasks/common/train/memory_fit.h"
 #include "tasks/common/train/standing.h"
 #include "tasks/common/train/trainer.h"
 
@@ -101,7 +101,7 @@ static int prepare(struct training *r)
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
     TRY(train_check_seed(r));
-    TRY(room_check(r->trainer));
+    TRY(memory_fit_check(r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(check_stopped());
     progress_note(&r->progress, "compiling");
@@ -381,7 +381,7 @@ static int save_weights(struct training *r)
 }
 
 // Score and clocks to report: at the target, at the last evaluation if the target was missed, or now if there was no evaluation.
-static struct progress_moment moment_told(const struct training *r)
+static struct progress_moment reported_moment(const struct training *r)
 {
     if (r->crossed.end_to_end_ns) return (struct progress_moment){r->crossed_score, r->crossed};
     if (r->evaluated) return (struct progress_moment){r->score[0], r->reached};
@@ -408,12 +408,12 @@ static void tell_end(struct training *r, enum run_status status, const struct ru
     struct others_share share = others_end(&r->others);
     train_damaged_text(r, &damaged);
     struct progress_end shown = {
-        .status = run_status_name(status), .told = moment_told(r), .last = {r->score[0], r->reached},
-        .checkpoint = end->checkpoint ? r->checkpoint : NULL, .peak_memory = end->peak_memory_bytes,
-        .damaged = damaged.at, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
-        .scale = scale_words(r, scale),
+        .status = run_status_name(status), .reported = reported_moment(r), .scale = scale_words(r, scale),
+        .last = {r->score[0], r->reached}, .checkpoint = end->checkpoint ? r->checkpoint : NULL, .damaged = damaged.at,
+        .peak_memory = end->peak_memory_bytes, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
     };
-    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(shown.told.clocks.end_to_end_ns, r->price.micro_per_hour));
+    if (r->o->price)
+        shown.cost = cost_text(cost, cost_training_micro(shown.reported.clocks.end_to_end_ns, r->price.micro_per_hour));
     if (ranks_locals() == 1) shown.disturbed = others_text(&share, "this run was slowed", busy);
     progress_end(&r->progress, &shown);
     text_free(&damaged);
@@ -494,7 +494,7 @@ static int make_ready(struct training *r)
     }
     TRY(ranks_agree(take_up(r)));
     int rc = train_together(r, prepare(r));
-    if (rc == 0) rc = train_check_place(r);
+    if (rc == 0) rc = train_check_match(r);
     if (rc == 0) rc = train_states_open(r);
     rc = ranks_agree(rc);
     return rc < 0 ? put_down(r, rc) : 0;

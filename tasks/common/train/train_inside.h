@@ -57,8 +57,8 @@ struct training {
     bool asked;                         // an exchange of wishes is in progress
     bool alike;                         // all processes have left the loop, with the same success or failure
     bool alone;                         // this process failed, and the others may still train
-    struct run_place *places;           // of all processes; NULL: this one is alone
-    struct own_place *place;                // what they borrow
+    struct run_process *places;           // of all processes; NULL: this one is alone
+    struct own_machine *own;                // what they borrow
 };
 
 // ---- the record (train_record.c)
@@ -110,7 +110,7 @@ bool train_leads(void);  // the process that records and shows
 int train_compare_options(const struct training *) MUST_CHECK;
 // After `prepare`, which ended with rc: they are all ready, and have the same data.
 int train_together(struct training *, int rc) MUST_CHECK;
-int train_places(const struct training *, const struct run_place **);
+int train_processes(const struct training *, const struct run_process **);
 void train_places_free(struct training *);
 int64_t train_threads(const struct training *);
 int train_price(struct training *) MUST_CHECK;
@@ -128,4 +128,4 @@ bool train_state_is_due(const struct training *);
 int train_state_write(struct training *) MUST_CHECK;
 int train_state_load(struct training *) MUST_CHECK;      // replaces trainer_begin
 // The record names one machine, one program and the files of the run. Fails if any of them differs.
-int train_check_place(struct training *) MUST_CHECK;
+int train_check_match(struct training *) MUST_CHECK;

@@ -75,14 +75,14 @@ static int compare_data(const struct training *r)
 
 // ---- ready together
 
-struct own_place {
+struct own_machine {
     struct machine_facts machine;
     char device[sizeof((struct device_facts){0}).name];
     int64_t threads;
     int leader;  // the first process on its machine
 };
 
-static int machine_number(const struct own_place *all, int of)
+static int machine_number(const struct own_machine *all, int of)
 {
     int number = 0;
     for (int i = 0; i < ranks_size(); i++) {
@@ -95,17 +95,17 @@ static int machine_number(const struct own_place *all, int of)
 
 static int gather_places(struct training *r)
 {
-    struct own_place mine = {.threads = r->device_facts.threads, .leader = ranks_leader()};
+    struct own_machine mine = {.threads = r->device_facts.threads, .leader = ranks_leader()};
     struct software_facts software;
     int size = ranks_size();
     TRY(ranks_agree(facts_read(&r->device_facts, &mine.machine, &software)));
     snprintf(mine.device, sizeof mine.device, "%s", r->device_facts.gpu[0] ? r->device_facts.gpu : r->device_facts.name);
-    r->place = zalloc((size_t)size * sizeof *r->place);
+    r->own = zalloc((size_t)size * sizeof *r->own);
     r->places = zalloc((size_t)size * sizeof *r->places);
-    TRY(ranks_gather(&mine, sizeof mine, r->place));
+    TRY(ranks_gather(&mine, sizeof mine, r->own));
     for (int i = 0; i < size; i++) {
-        const struct own_place *p = &r->place[i];
-        r->places[i] = (struct run_place){&p->machine, machine_number(r->place, i), p->device, p->threads};
+        const struct own_machine *p = &r->own[i];
+        r->places[i] = (struct run_process){&p->machine, machine_number(r->own, i), p->device, p->threads};
     }
     return 0;
 }
@@ -120,12 +120,12 @@ int train_together(struct training *r, int rc)
 
 void train_places_free(struct training *r)
 {
-    free(r->place);
+    free(r->own);
     free(r->places);
 }
 
 // The places that the record is to have; 0 of a process that trains alone.
-int train_places(const struct training *r, const struct run_place **places)
+int train_processes(const struct training *r, const struct run_process **places)
 {
     *places = r->places;
     return r->places ? ranks_size() : 0;

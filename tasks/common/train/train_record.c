@@ -64,8 +64,8 @@ int train_record_begin(struct training *r)
     if (o->replay) TRY(train_check_replay(o->replay, data, SPLIT_COUNT, files, file_count));
     if (r->kept->results == NULL) TRY(train_record_open(o, r->kept));
     char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
-    const struct run_place *places;
-    int place_count = train_places(r, &places);
+    const struct run_process *places;
+    int process_count = train_processes(r, &places);
     char *folder = train_absolute_path(o->data_folder);
     struct run_facts facts = {
         .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
@@ -78,7 +78,7 @@ int train_record_begin(struct training *r)
         .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count,
-        .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
+        .places = places, .process_count = process_count, .price = o->price ? &r->price : NULL,
         .labels = o->labels, .folder = folder, .replay_of = o->replay ? o->replay->head : NULL,
         .ticket = r->has_ticket ? &r->ticket : NULL,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,

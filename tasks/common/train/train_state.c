@@ -191,10 +191,10 @@ static int compare_files(const struct training *r)
     return rc;
 }
 
-int train_check_place(struct training *r)
+int train_check_match(struct training *r)
 {
-    const struct run_place *places;
-    int count = train_places(r, &places);
+    const struct run_process *places;
+    int count = train_processes(r, &places);
     if (!r->run) return 0;
     TRY(check_program(r));
     TRY(compare_files(r));

@@ -70,6 +70,6 @@ void train_ticket_end(struct training *r, int64_t run)
     if (!r->asked_ticket) return;
     r->asked_ticket = false;
     if (run && read_end(r->kept->results, run, hash) < 0) hash[0] = 0;
-    bool told = r->o->announce->end(r->o->announcer, *hash ? hash : NULL, why);
-    if (!told && run) progress_unwitnessed(&r->progress, run, why);
+    bool delivered = r->o->announce->end(r->o->announcer, *hash ? hash : NULL, why);
+    if (!delivered && run) progress_unwitnessed(&r->progress, run, why);
 }

@@ -196,7 +196,7 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     t->at = t->samples = t->terms = 0;
     TRY(session_reset(t->session, seed));
     TRY(trainer_constants(t));
-    TRY(trainer_place(t));
+    TRY(trainer_seek(t));
     if (t->setting.files.weights) TRY(load_weights(t));
     const struct host *host = t->choice.task->host;
     return host && host->begin ? host->begin(&t->drive) : 0;
@@ -220,7 +220,7 @@ int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples
     t->at = at;
     t->samples = samples;
     if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process continues with the sums of all
-    return trainer_place(t);
+    return trainer_seek(t);
 }
 
 // ---- sums and scores

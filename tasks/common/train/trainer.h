@@ -64,14 +64,14 @@ int trainer_new(const struct trainer_choice *, struct trainer **) MUST_CHECK;  /
 int trainer_ready(struct trainer *) MUST_CHECK;                                // takes memory, compiles
 int trainer_load(struct trainer *) MUST_CHECK;                                 // data set to the device
 int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, model hooks, schedules
-int trainer_place(struct trainer *) MUST_CHECK;      // the part that moves feeds and draws to the step `at`
+int trainer_seek(struct trainer *) MUST_CHECK;      // the part that moves feeds and draws to the step `at`
 int trainer_constants(struct trainer *) MUST_CHECK;  // the part of it that makes what no state holds
 // Replaces trainer_begin after trainer_constants and after every slot was restored (state.h). Sets the order of batches to its
 // position after `at` steps.
 int trainer_resume(struct trainer *, uint64_t seed, int64_t at, int64_t samples) MUST_CHECK;
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
-// The variant of a training program, by its place in trainer.of, for part `part` of a batch, counted from 0, or for the whole
+// The variant of a training program, by its position in trainer.of, for part `part` of a batch, counted from 0, or for the whole
 // batch.
 const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int program, int part);
 // What a step does, added to the counts so far: batches of each feed, runs of each training program in the order of trainer.of.

@@ -12,7 +12,7 @@ static bool is_cut(const struct trainer *t)
 }
 
 // The place of a program in trainer.of; NONE: it does not train.
-static int place_of(const struct trainer *t, int program)
+static int position_of(const struct trainer *t, int program)
 {
     for (int p = 0; p < t->programs; p++)
         if (t->of[p] == program) return p;
@@ -79,11 +79,11 @@ static int run_program(struct drive *d, int program)
 {
     struct trainer *t = d->owner;
     const struct task_program *p = task_program(&t->setting, program);
-    int place = place_of(t, program);
-    BUG_IF(!p || (place == NONE && p->feed != FEED_NONE));
-    if (place == NONE) return run_own(t, program);
+    int position = position_of(t, program);
+    BUG_IF(!p || (position == NONE && p->feed != FEED_NONE));
+    if (position == NONE) return run_own(t, program);
     TRY(use_batch(t, p, t->fresh));
-    for (int part = 0; part < t->parts; part++) TRY(run_part(t, place, p->feed, part));
+    for (int part = 0; part < t->parts; part++) TRY(run_part(t, position, p->feed, part));
     return 0;
 }
 
@@ -134,10 +134,10 @@ static int count_run(struct drive *d, int program)
 {
     struct counting *c = d->owner;
     const struct task_program *p = task_program(&c->t->setting, program);
-    int place = place_of(c->t, program);
-    BUG_IF(!p || (place == NONE && p->feed != FEED_NONE));
-    if (place == NONE) return 0;  // it neither trains nor takes a batch
-    c->calls->runs[place]++;
+    int position = position_of(c->t, program);
+    BUG_IF(!p || (position == NONE && p->feed != FEED_NONE));
+    if (position == NONE) return 0;  // it neither trains nor takes a batch
+    c->calls->runs[position]++;
     return use_batch(c->t, p, c->fresh);
 }
 
@@ -167,7 +167,7 @@ static int number_runs(struct trainer *t, const char *name, int64_t runs)
     return slot ? session_write(t->session, slot, &number, 0, sizeof number) : 0;
 }
 
-static int place_programs(struct trainer *t, const struct trainer_calls *done)
+static int seek_programs(struct trainer *t, const struct trainer_calls *done)
 {
     const int32_t key[4] = {(int32_t)(uint32_t)t->seed, (int32_t)(uint32_t)(t->seed >> 32), 0, 0};
     if (t->slots.key) TRY(session_write(t->session, t->slots.key, key, 0, sizeof key));
@@ -179,14 +179,14 @@ static int place_programs(struct trainer *t, const struct trainer_calls *done)
     return number_runs(t, "slices", t->at);
 }
 
-static int place_feed(struct trainer *t, int feed, int64_t taken)
+static int seek_feed(struct trainer *t, int feed, int64_t taken)
 {
     int64_t batches = supply_batches(&t->supply[feed]);
     t->taken[feed] = taken;
     return taken % batches ? supply_begin(&t->supply[feed], t->seed, taken / batches, taken % batches) : 0;
 }
 
-int trainer_place(struct trainer *t)
+int trainer_seek(struct trainer *t)
 {
     struct trainer_calls done = {0};
     t->folded = false;
@@ -194,12 +194,12 @@ int trainer_place(struct trainer *t)
                               .supply = t->supply, .next = next_batch, .run = run_program, .owner = t,
                               .between = t->drive.between, .context = t->drive.context};
     for (int64_t step = 0; step < t->at; step++) TRY(trainer_count_calls(t, step, &done));
-    TRY(place_programs(t, &done));
+    TRY(seek_programs(t, &done));
     if (!t->choice.task->step) {
         int64_t batch = t->at % t->steps_per_epoch * t->parts;
         return batch ? supply_begin(&t->supply[FEED_TRAIN], t->seed, t->at / t->steps_per_epoch, batch) : 0;
     }
     for (int feed = 0; feed < t->feeds; feed++)
-        if (feed != FEED_TEST) TRY(place_feed(t, feed, done.batches[feed] * t->parts));
+        if (feed != FEED_TEST) TRY(seek_feed(t, feed, done.batches[feed] * t->parts));
     return 0;
 }

@@ -56,18 +56,18 @@ static int64_t batch_of(const struct trainer *t, int feed, int bucket)
 }
 
 // An index into a step's row of of_step: axes that are the same in every step.
-struct row_place {
+struct row_entry {
     int64_t at;
     int of, feed;
     bool used, updates;
     struct variant is;
 };
 
-static struct row_place place_at(const struct trainer *t, int bucket, int number, int kind)
+static struct row_entry entry_at(const struct trainer *t, int bucket, int number, int kind)
 {
     const struct task_program *program = task_program(&t->setting, t->of[number]);
     int row = bucket * t->programs + number;
-    struct row_place p = {.at = row * part_kinds(t) + kind, .of = t->of[number], .feed = program->feed};
+    struct row_entry p = {.at = row * part_kinds(t) + kind, .of = t->of[number], .feed = program->feed};
     enum step_part part = t->parts > 1 && !is_sliced(t) ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
     int buckets = p.feed == FEED_NONE ? 1 : t->supply[p.feed].choice.order.buckets;
     p.used = bucket < buckets && !(part == PART_MIDDLE && t->parts == 2);
@@ -80,7 +80,7 @@ static struct row_place place_at(const struct trainer *t, int bucket, int number
 
 // True if a batch of this bucket can come in a step: any bucket if they go by length, else the epoch's. The epoch of a step
 // is known only where each step takes one batch.
-static bool place_comes(const struct trainer *t, const struct row_place *p, int64_t step)
+static bool entry_comes(const struct trainer *t, const struct row_entry *p, int64_t step)
 {
     if (!p->used || p->feed == FEED_NONE) return p->used;
     const struct feed_choice *feed = &t->supply[p->feed].choice;
@@ -89,7 +89,7 @@ static bool place_comes(const struct trainer *t, const struct row_place *p, int6
     return p->is.bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
-static int build_variant(struct trainer *t, const struct row_place *p, int64_t step, bool renormalises, int64_t row)
+static int build_variant(struct trainer *t, const struct row_entry *p, int64_t step, bool renormalises, int64_t row)
 {
     struct variant is = p->is;
     uint8_t *into = t->of_step + step * row + p->at;
@@ -101,14 +101,14 @@ static int build_variant(struct trainer *t, const struct row_place *p, int64_t s
     return 0;
 }
 
-static int build_places(struct trainer *t, const struct row_place *place, int64_t row)
+static int build_places(struct trainer *t, const struct row_entry *entry, int64_t row)
 {
     int64_t renormalised = 0;
     bool muon = update_uses_muon(&t->setting);
     for (int64_t step = 0; step < t->steps; step++) {
         bool renormalises = muon && update_renormalises(&t->setting, step, &renormalised);
         for (int64_t i = 0; i < row; i++)
-            if (place_comes(t, &place[i], step)) TRY(build_variant(t, &place[i], step, renormalises, row));
+            if (entry_comes(t, &entry[i], step)) TRY(build_variant(t, &entry[i], step, renormalises, row));
     }
     return 0;
 }
@@ -118,13 +118,13 @@ static int build_places(struct trainer *t, const struct row_place *place, int64_
 int trainer_build_steps(struct trainer *t)
 {
     int64_t row = t->buckets * t->programs * part_kinds(t);
-    struct row_place *place = zalloc((size_t)row * sizeof *place), *into = place;
+    struct row_entry *entry = zalloc((size_t)row * sizeof *entry), *into = entry;
     t->of_step = zalloc((size_t)(t->steps * row));
     for (int bucket = 0; bucket < t->buckets; bucket++)
         for (int p = 0; p < t->programs; p++)
-            for (int kind = 0; kind < part_kinds(t); kind++) *into++ = place_at(t, bucket, p, kind);
-    int rc = build_places(t, place, row);
-    free(place);
+            for (int kind = 0; kind < part_kinds(t); kind++) *into++ = entry_at(t, bucket, p, kind);
+    int rc = build_places(t, entry, row);
+    free(entry);
     return rc;
 }
 

@@ -10,17 +10,17 @@
 
 // ---- texts
 
-#define MAKE_ROOM(array, used, more, room)                                                                             \
+#define RESERVE_MORE(array, used, more, capacity)                                                                             \
     do {                                                                                                               \
-        if ((used) + (more) <= (room)) break;                                                                          \
-        (room) = 2 * ((used) + (more));                                                                                \
-        (array) = grow(array, (size_t)(room) * sizeof *(array));                                                       \
+        if ((used) + (more) <= (capacity)) break;                                                                          \
+        (capacity) = 2 * ((used) + (more));                                                                                \
+        (array) = grow(array, (size_t)(capacity) * sizeof *(array));                                                       \
     } while (0)
 
 static void add_sentence(struct sentence_text *t, const struct pieces *p)
 {
-    MAKE_ROOM(t->id, t->ids, p->count, t->id_room);
-    MAKE_ROOM(t->sentence, t->sentences, 2, t->sentence_room);
+    RESERVE_MORE(t->id, t->ids, p->count, t->id_capacity);
+    RESERVE_MORE(t->sentence, t->sentences, 2, t->sentence_capacity);
     for (int64_t i = 0; i < p->count; i++) t->id[t->ids++] = (uint16_t)p->id[i];
     t->sentence[0] = 0;
     t->sentence[++t->sentences] = t->ids;
@@ -28,7 +28,7 @@ static void add_sentence(struct sentence_text *t, const struct pieces *p)
 
 static void end_article(struct sentence_text *t)
 {
-    MAKE_ROOM(t->article, t->articles, 2, t->article_room);
+    RESERVE_MORE(t->article, t->articles, 2, t->article_capacity);
     t->article[0] = 0;
     t->article[++t->articles] = t->sentences;
 }
@@ -93,7 +93,7 @@ enum { SHORT_IN = 10, WALK_SHIFT = 22, SHUFFLE = INT32_MAX };  // a walk makes a
 struct walking {
     const struct sentence_text *text;
     struct drawing draw;
-    int64_t article, room, goal;  // room, goal: pieces that both texts of a sample may have, and that they aim at
+    int64_t article, capacity, goal;  // capacity, goal: pieces that both texts of a sample may have, and that they aim at
     struct sentence_list *list;
 };
 
@@ -120,7 +120,7 @@ static struct range draw_other(struct walking *w, int64_t wanted)
 
 static void cut_longer(struct walking *w, struct range text[2])
 {
-    while (text[0].count + text[1].count > w->room) {
+    while (text[0].count + text[1].count > w->capacity) {
         struct range *longer = &text[text[0].count <= text[1].count];
         longer->begin += draw_below(&w->draw, 2);
         longer->count--;
@@ -137,7 +137,7 @@ static int64_t add_pair(struct walking *w, int64_t first, int64_t end)
     struct range text[2] = {range_of(t, first, middle), {0, 0}};
     text[1] = random ? draw_other(w, w->goal - text[0].count) : range_of(t, middle, end);
     cut_longer(w, text);
-    MAKE_ROOM(l->pair, l->count, 1, l->room);
+    RESERVE_MORE(l->pair, l->count, 1, l->capacity);
     l->pair[l->count++] = (struct sentence_pair){{text[0].begin, text[1].begin}, {(int16_t)text[0].count, (int16_t)text[1].count},
                                                  random};
     return random ? middle : end;
@@ -147,7 +147,7 @@ static void walk_article(struct walking *w)
 {
     const struct sentence_text *t = w->text;
     int64_t first = t->article[w->article], end = t->article[w->article + 1];
-    w->goal = draw_below(&w->draw, SHORT_IN) == 0 ? 2 + draw_below(&w->draw, w->room - 1) : w->room;
+    w->goal = draw_below(&w->draw, SHORT_IN) == 0 ? 2 + draw_below(&w->draw, w->capacity - 1) : w->capacity;
     for (int64_t at = first; at < end;) {
         bool full = ++at == end || t->sentence[at] - t->sentence[first] >= w->goal;
         if (full) first = at = add_pair(w, first, at);
@@ -176,7 +176,7 @@ void sentence_pairs_add(const struct sentence_text *t, const struct sentence_dra
     shuffle(&orders, order, t->articles, sizeof *order);
     for (int64_t i = 0; i < t->articles; i++) {
         struct walking w = {.text = t, .draw = begin_draws(of, PAIRS, order[i]), .article = order[i],
-                            .room = length - SENTENCE_SPECIAL, .list = into};
+                            .capacity = length - SENTENCE_SPECIAL, .list = into};
         w.draw.block = walk << WALK_SHIFT;
         walk_article(&w);
     }
@@ -202,22 +202,22 @@ int64_t sentence_mask(const struct sentence_draws *of, int64_t number, int32_t *
 {
     struct drawing d = begin_draws(of, MASKS, number);
     int64_t pieces = count[0] + count[1], masked = (int64_t)rint((double)(pieces + SENTENCE_SPECIAL) * m->share);
-    int32_t *place = zalloc((size_t)(pieces + 1) * sizeof *place);
+    int32_t *position = zalloc((size_t)(pieces + 1) * sizeof *position);
     masked = masked < 1 ? 1 : masked > m->most ? m->most : masked;
     masked = masked < pieces ? masked : pieces;
-    for (int64_t i = 0; i < pieces; i++) place[i] = (int32_t)(1 + i + (i >= count[0]));
+    for (int64_t i = 0; i < pieces; i++) position[i] = (int32_t)(1 + i + (i >= count[0]));
     for (int64_t i = 0; i < masked; i++) {
         int64_t k = i + draw_below(&d, pieces - i);
-        int32_t one = place[k];
-        place[k] = place[i], place[i] = one;
+        int32_t one = position[k];
+        position[k] = position[i], position[i] = one;
     }
-    qsort(place, (size_t)masked, sizeof *place, ascending);
+    qsort(position, (size_t)masked, sizeof *position, ascending);
     for (int64_t i = 0; i < masked; i++) {
         int64_t way = draw_below(&d, 10);
-        m->place[i] = place[i], m->label[i] = id[place[i]];
-        if (way < 8) id[place[i]] = m->mask;
-        else if (way == 8) id[place[i]] = (int32_t)draw_below(&d, m->symbols);
+        m->position[i] = position[i], m->label[i] = id[position[i]];
+        if (way < 8) id[position[i]] = m->mask;
+        else if (way == 8) id[position[i]] = (int32_t)draw_below(&d, m->symbols);
     }
-    free(place);
+    free(position);
     return masked;
 }

@@ -16,7 +16,7 @@ enum { SENTENCE_PIECES = UINT16_MAX + 1, SENTENCE_SPECIAL = 3 };  // of the voca
 struct sentence_text {  // of a split
     uint16_t *id;
     int64_t *sentence, *article;  // where each begins, in ids and in sentences; one more at the end
-    int64_t ids, sentences, articles, id_room, sentence_room, article_room;
+    int64_t ids, sentences, articles, id_capacity, sentence_capacity, article_capacity;
 };
 // Adds an article with one sentence per line. A sentence without pieces is left out, and so is an article without sentences.
 void sentence_text_add(struct sentence_text *, const struct wordpiece *, const char *text, size_t n, struct pieces *spare);
@@ -35,7 +35,7 @@ struct sentence_pair {
 };
 struct sentence_list {
     struct sentence_pair *pair;
-    int64_t count, room;
+    int64_t count, capacity;
 };
 // Adds the samples of a walk through all articles, in a drawn order. `walk` numbers the walks of one epoch.
 void sentence_pairs_add(const struct sentence_text *, const struct sentence_draws *, uint32_t walk, int64_t length,
@@ -46,7 +46,7 @@ struct sentence_masks {
     int64_t most;            // of a sample
     double share;            // of the pieces
     int32_t mask, symbols;
-    int32_t *place, *label;  // ascending; room for `most`
+    int32_t *position, *label;  // ascending; capacity `most`
 };
 // Masks `share` of the pieces of sample `number`, id[count] with its special pieces at 0, middle and count - 1; one at least.
 // Of ten masked ones eight become [MASK], one any piece, and one stays. Returns their number.

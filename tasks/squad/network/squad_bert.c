@@ -3,7 +3,7 @@
 //
 //   embeddings   word + position + segment, layer norm, dropout
 //   layers       x = norm(x + dropout(attention(x))); x = norm(x + dropout(W2 gelu(W1 x)))
-//   head         two scores for each place: beginning and end of the answer
+//   head         two scores for each position: beginning and end of the answer
 //
 // Matrices begin with a deviation of 0.02.
 // tokens[B,T] -> x[B,T,C] -> two of f32[B,T]

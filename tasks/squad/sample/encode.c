@@ -53,24 +53,24 @@ static void write_segments(const struct windows *w, int64_t number, int32_t *int
     for (int64_t i = windows_begin(w); i < windows_length(w, number); i++) into[i] = 1;
 }
 
-static int encode_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
+static int encode_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t capacity,
                        int64_t *length)
 {
     const struct encoding *n = encoding_of(d);
     const struct texts *e = &n->split[split];
     const struct sample *s = &e->sample[index];
     struct windows w = texts_windows(e, s->question);
-    int32_t place[2], *to = into;
+    int32_t span[2], *to = into;
     *length = f->ragged == FIELD_FIXED ? 1 : windows_length(&w, s->window);
     size_t bytes = (size_t)*length * sizeof *to;
-    if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
+    if (bytes > capacity) return kind_too_small(d, split, f, index, (int64_t)bytes, capacity);
     memset(to, 0, bytes);
     switch (f - d->facts.field) {
     case FIELD_TOKENS:
         write_tokens(n, &e->question[s->question], texts_context(e, s->question), &w, s->window, to);
         break;
     case FIELD_SEGMENTS: write_segments(&w, s->window, to); break;
-    default: (void)texts_answer(e, s, place); *to = place[f - d->facts.field - FIELD_START];
+    default: (void)texts_answer(e, s, span); *to = span[f - d->facts.field - FIELD_START];
     }
     return 0;
 }
@@ -140,10 +140,10 @@ static void state_facts_of_view(const struct setting *c, struct dataset *d)
 {
     const struct encoding *n = encoding_of(d);
     struct field sequence = {.dtype = I32, .shape = SHAPE(n->rule.length), .ragged = 0};
-    struct field place = {.dtype = I32, .ragged = FIELD_FIXED, .classes = (int)n->rule.length};
+    struct field span = {.dtype = I32, .ragged = FIELD_FIXED, .classes = (int)n->rule.length};
     d->facts = *c->data;
     d->facts.fields = FIELDS;
-    for (int i = 0; i < FIELDS; i++) d->facts.field[i] = i < FIELD_START ? sequence : place;
+    for (int i = 0; i < FIELDS; i++) d->facts.field[i] = i < FIELD_START ? sequence : span;
     d->facts.field[FIELD_TOKENS].name = "tokens", d->facts.field[FIELD_TOKENS].classes = wordpiece_count(n->wordpiece);
     d->facts.field[FIELD_SEGMENTS].name = "segments", d->facts.field[FIELD_SEGMENTS].classes = SEGMENTS;
     d->facts.field[FIELD_START].name = "start", d->facts.field[FIELD_END].name = "end";

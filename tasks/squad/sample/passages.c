@@ -41,11 +41,11 @@ static void cut_text(const void *list, const char *text, size_t n, struct pieces
 {
     struct words words = {0};
     words_split(text, n, &words);
-    if (into->count + words.count > into->room) {
-        into->room = into->count + words.count;
-        into->id = grow(into->id, (size_t)into->room * sizeof *into->id);
-        into->begin = grow(into->begin, (size_t)into->room * sizeof *into->begin);
-        into->end = grow(into->end, (size_t)into->room * sizeof *into->end);
+    if (into->count + words.count > into->capacity) {
+        into->capacity = into->count + words.count;
+        into->id = grow(into->id, (size_t)into->capacity * sizeof *into->id);
+        into->begin = grow(into->begin, (size_t)into->capacity * sizeof *into->begin);
+        into->end = grow(into->end, (size_t)into->capacity * sizeof *into->end);
     }
     for (int64_t i = 0; i < words.count; i++) {
         int64_t at = into->count++;
@@ -96,23 +96,23 @@ static int64_t field_length(const struct passage *is, int field)
     return field >= FIELD_START ? 1 : field == FIELD_QUESTION ? is->windows.question : is->at.count;
 }
 
-static int passages_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
+static int passages_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t capacity,
                          int64_t *length)
 {
     const struct texts *t = &passages_of(d)->split[split];
     const struct sample *s = &t->sample[index];
     struct passage is = stored_passage(passages_of(d), t, s);
     int number = (int)(f - d->facts.field);
-    int32_t place[2];
+    int32_t span[2];
     *length = field_length(&is, number);
     size_t bytes = (size_t)*length * (number == FIELD_FEATURES ? FEATURES * sizeof(float) : sizeof(int32_t));
-    if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
+    if (bytes > capacity) return kind_too_small(d, split, f, index, (int64_t)bytes, capacity);
     memset(into, 0, bytes);
     switch (number) {
     case FIELD_TOKENS: write_rows(is.context, is.at.first, is.at.count, into); break;
     case FIELD_QUESTION: write_rows(is.question, 0, is.windows.question, into); break;
     case FIELD_FEATURES: write_features(t, s, &is, into); break;
-    default: (void)texts_answer(t, s, place); memcpy(into, &place[number - FIELD_START], sizeof *place);
+    default: (void)texts_answer(t, s, span); memcpy(into, &span[number - FIELD_START], sizeof *span);
     }
     return 0;
 }

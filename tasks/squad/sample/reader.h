@@ -20,7 +20,7 @@ struct reader {
     void (*note)(const struct setting *, const struct dataset *view, struct text *);
     // The question of the test split to which a sample belongs.
     int64_t (*question)(const struct dataset *view, int64_t sample);
-    // True if sample `sample` of the test split has an answer by these scores, one for each place of the sequence.
+    // True if sample `sample` of the test split has an answer by these scores, one for each position of the sequence.
     bool (*answer)(const struct dataset *view, int64_t sample, const float *start, const float *end, struct answer *);
 };
 

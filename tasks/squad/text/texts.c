@@ -36,7 +36,7 @@ static void cut_questions(void *context, int64_t begin, int64_t end, int thread)
     }
 }
 
-static void make_room(struct texts *t, int64_t contexts, int64_t questions)
+static void reserve_samples(struct texts *t, int64_t contexts, int64_t questions)
 {
     t->contexts = contexts, t->questions = questions;
     t->context = zalloc((size_t)(contexts + 1) * sizeof *t->context);
@@ -47,7 +47,7 @@ void texts_make(struct texts *t, const struct squad *squad, const struct windows
 {
     struct cutting c = {t, cut, how};
     *t = (struct texts){.squad = squad, .rule = rule};
-    make_room(t, squad->paragraphs, squad->questions);
+    reserve_samples(t, squad->paragraphs, squad->questions);
     threads_for(t->contexts, 1, cut_contexts, &c);
     threads_for(t->questions, 1, cut_questions, &c);
 }
@@ -58,7 +58,7 @@ enum { NOISE_QUESTIONS = 5, NOISE_SEED = 0x7175 };
 static void draw_pieces(struct pieces *p, enum split split, int64_t i, int64_t low, int64_t high, int32_t kinds)
 {
     struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)split, (uint32_t)i, (uint32_t)low);
-    p->count = p->room = low + rng_below(r.v[0], (uint32_t)(high - low + 1));
+    p->count = p->capacity = low + rng_below(r.v[0], (uint32_t)(high - low + 1));
     p->id = zalloc((size_t)p->count * sizeof *p->id);
     p->begin = zalloc((size_t)p->count * sizeof *p->begin);
     p->end = zalloc((size_t)p->count * sizeof *p->end);
@@ -68,7 +68,7 @@ static void draw_pieces(struct pieces *p, enum split split, int64_t i, int64_t l
 void texts_draw(struct texts *t, enum split split, int64_t questions, const struct windows_rule *rule, int32_t kinds)
 {
     *t = (struct texts){.rule = rule};
-    make_room(t, (questions + NOISE_QUESTIONS - 1) / NOISE_QUESTIONS, questions);
+    reserve_samples(t, (questions + NOISE_QUESTIONS - 1) / NOISE_QUESTIONS, questions);
     for (int64_t i = 0; i < t->contexts; i++) draw_pieces(&t->context[i], split, i, 60, 260, kinds);
     for (int64_t i = 0; i < t->questions; i++) draw_pieces(&t->question[i], split, i, 8, 20, kinds);
 }
@@ -107,23 +107,23 @@ static void pieces_between(const struct pieces *p, int64_t begin, int64_t end, i
     while (*behind < p->count && p->begin[*behind] < end) ++*behind;
 }
 
-bool texts_answer(const struct texts *t, const struct sample *s, int32_t place[2])
+bool texts_answer(const struct texts *t, const struct sample *s, int32_t span[2])
 {
-    place[0] = place[1] = 0;
+    span[0] = span[1] = 0;
     if (!t->squad) return false;
     const struct squad_answer *a = &t->squad->question[s->question].answer[0];
     if (a->start == SQUAD_NOWHERE) return false;
     int64_t first, behind;
     struct windows w = texts_windows(t, s->question);
     pieces_between(texts_context(t, s->question), a->start, a->start + (int64_t)strlen(a->text), &first, &behind);
-    return windows_place(&w, s->window, first, behind, &place[0], &place[1]);
+    return windows_span(&w, s->window, first, behind, &span[0], &span[1]);
 }
 
 static bool is_answered(const struct texts *t, int64_t question)
 {
-    int32_t place[2];
+    int32_t span[2];
     for (int64_t w = 0, windows = texts_windows(t, question).count; w < windows; w++)
-        if (texts_answer(t, &(struct sample){(int32_t)question, (int32_t)w}, place)) return true;
+        if (texts_answer(t, &(struct sample){(int32_t)question, (int32_t)w}, span)) return true;
     return false;
 }
 
@@ -137,14 +137,14 @@ int64_t texts_unanswered(const struct texts *t)
 void texts_list(struct texts *t, bool answered)
 {
     int64_t count = 0;
-    int32_t place[2];
+    int32_t span[2];
     for (int64_t q = 0; q < t->questions; q++) count += texts_windows(t, q).count;
     t->sample = zalloc((size_t)(count + 1) * sizeof *t->sample);
     for (int64_t q = 0; q < t->questions; q++) {
         int64_t windows = texts_windows(t, q).count;
         for (int64_t w = 0; w < windows; w++) {
             const struct sample s = {(int32_t)q, (int32_t)w};
-            if (!answered || !t->squad || texts_answer(t, &s, place)) t->sample[t->samples++] = s;
+            if (!answered || !t->squad || texts_answer(t, &s, span)) t->sample[t->samples++] = s;
         }
     }
 }

@@ -34,7 +34,7 @@ const struct pieces *texts_context(const struct texts *, int64_t question);
 struct windows texts_windows(const struct texts *, int64_t question);
 // The places of the answer's first and last piece in the sequence. False, and both 0, if the window does not hold the
 // answer.
-bool texts_answer(const struct texts *, const struct sample *, int32_t place[2]);
+bool texts_answer(const struct texts *, const struct sample *, int32_t span[2]);
 // Number of questions whose answer is whole in none of their windows. Noise has none.
 int64_t texts_unanswered(const struct texts *);
 // Lists the samples. `answered`: only those that hold their answer; noise is listed whole.

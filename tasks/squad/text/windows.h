@@ -22,7 +22,7 @@ struct windows {       // the windows of one question and one context
     int64_t question;  // pieces of the question that are read
     int64_t context;   // pieces of the context
     int64_t begin, behind;  // places before and after the context
-    int64_t room, stride;
+    int64_t capacity, stride;
     int64_t count;     // at least 1: an empty context has one empty window
 };
 struct window {
@@ -32,7 +32,7 @@ struct window {
 struct windows windows_of(const struct windows_rule *, int64_t question, int64_t context);
 struct window windows_at(const struct windows *, int64_t number);
 int64_t windows_owner(const struct windows *, int64_t piece);
-static inline int64_t windows_begin(const struct windows *w)  // the place of the context in a sequence
+static inline int64_t windows_begin(const struct windows *w)  // the position of the context in a sequence
 {
     return w->begin;
 }
@@ -41,4 +41,4 @@ static inline int64_t windows_length(const struct windows *w, int64_t number)  /
     return w->begin + windows_at(w, number).count + w->behind;
 }
 // The places of the context's pieces [begin, end) in the sequence. False if the window does not hold all of them.
-bool windows_place(const struct windows *, int64_t number, int64_t begin, int64_t end, int32_t *first, int32_t *last);
+bool windows_span(const struct windows *, int64_t number, int64_t begin, int64_t end, int32_t *first, int32_t *last);

@@ -7,7 +7,7 @@
 #include "runtime/fuse.h"
 #include "submit/results/machine/others.h"
 #include "tasks/commands.h"
-#include "tasks/common/train/room.h"
+#include "tasks/common/train/memory_fit.h"
 #include "tasks/tools/choose.h"
 #include "tasks/tools/forecast/forecast.h"
 #include "tasks/tools/forecast/gpus.h"
@@ -340,7 +340,7 @@ static int forecast_training(struct planned *p)
     if (a->decode > 0) forecast_feed(&p->forecast, a->decode, dataset_facts(p->data)->count[SPLIT_TEST]);
     p->largest = -1;
     if (p->facts.memory && p->trainer->session->memory_total > p->facts.memory)
-        p->largest = room_largest_batch(p->trainer, p->facts.memory);
+        p->largest = memory_fit_largest_batch(p->trainer, p->facts.memory);
     return p->on && a->gpus > 1 ? forecast_shared(p) : 0;
 }
 

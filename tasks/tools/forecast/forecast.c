@@ -53,13 +53,13 @@ static int walk_run(struct drive *d, int program)
 {
     struct walking *w = d->owner;
     const struct trainer *t = w->t;
-    int feed = task_program(&t->setting, program)->feed, place = 0;
-    while (place < t->programs && t->of[place] != program) place++;
-    BUG_IF(place == t->programs);  // only programs that train are walked
+    int feed = task_program(&t->setting, program)->feed, position = 0;
+    while (position < t->programs && t->of[position] != program) position++;
+    BUG_IF(position == t->programs);  // only programs that train are walked
     for (int part = 0; part < t->parts; part++) {
         if (t->parts > 1 && feed != FEED_NONE) take_batch(w, feed);
         int bucket = feed == FEED_NONE ? 0 : w->bucket[feed];
-        w->into->variant[trainer_variant(t, w->step, bucket, place, part) - t->variant].steps++;
+        w->into->variant[trainer_variant(t, w->step, bucket, position, part) - t->variant].steps++;
         w->into->runs++;
     }
     return 0;

@@ -301,18 +301,18 @@ static void print_text(const struct measured *m)
 // ---- a question from the terminal
 
 // An answer is a part of a text and may itself have ends of lines. A failed write is reported when the program ends.
-static int print_told(const struct measured *m, struct text *told)
+static int print_lines(const struct measured *m, struct text *lines)
 {
     const char *asked = m->a->question ? m->a->question : m->chosen->task->asks == ASKS_SOUND ? m->a->picture : NULL;
-    if (m->a->picture && !asked && told->length == 1) puts("nothing found");
-    else if (!asked) fputs(told->at, stdout);
+    if (m->a->picture && !asked && lines->length == 1) puts("nothing found");
+    else if (!asked) fputs(lines->at, stdout);
     if (!asked) return 0;
-    if (told->length > 0 && told->at[told->length - 1] == '\n') told->at[--told->length] = '\0';
+    if (lines->length > 0 && lines->at[lines->length - 1] == '\n') lines->at[--lines->length] = '\0';
     if (!m->a->json) {
-        puts(told->length > 0 ? told->at : "(no answer)");
+        puts(lines->length > 0 ? lines->at : "(no answer)");
         return 0;
     }
-    return json_text_line(json_pack("{ss ss}", "question", asked, "answer", told->at));
+    return json_text_line(json_pack("{ss ss}", "question", asked, "answer", lines->at));
 }
 
 static int write_drawn(const char *path, const struct text *drawn, const char *what)
@@ -345,7 +345,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
 {
     const struct arguments *a = m->a;
     struct dataset *like = NULL;
-    struct text told = {0}, drawn = {0};
+    struct text lines = {0}, drawn = {0};
     char *text = NULL;
     size_t count = 0;
     TRY(check_question(o->task, a));
@@ -354,15 +354,15 @@ static int ask_question(struct measured *m, struct infer_options *o)
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->picture ? a->picture : a->question, &o->data);
-    o->told = &told, o->singles = false, o->answers = NULL;
+    o->lines = &lines, o->singles = false, o->answers = NULL;
     if (a->attention || a->drawn) o->drawn = &drawn;
     if (rc == 0) rc = infer_measure(o, &m->figures);
-    if (rc == 0) rc = print_told(m, &told);
+    if (rc == 0) rc = print_lines(m, &lines);
     if (rc == 0 && a->attention) rc = write_drawn(a->attention, &drawn, "attention");
     if (rc == 0 && a->drawn) rc = write_drawn(a->drawn, &drawn, "boxes");
     dataset_close(o->data);
     dataset_close(like);
-    text_free(&told);
+    text_free(&lines);
     text_free(&drawn);
     free(text);
     return rc;

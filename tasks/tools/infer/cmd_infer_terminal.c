@@ -10,16 +10,16 @@
 
 // ---- a text that is written on
 
-struct told {
+struct printed {
     bool json;
     struct text all;
 };
 
 static void print_written(void *context, const char *text, size_t n)
 {
-    struct told *told = context;
-    if (told->json) {
-        text_bytes(&told->all, text, n);
+    struct printed *printed = context;
+    if (printed->json) {
+        text_bytes(&printed->all, text, n);
         return;
     }
     fwrite(text, 1, n, stdout);
@@ -28,18 +28,18 @@ static void print_written(void *context, const char *text, size_t n)
 
 int infer_terminal_writes(struct infer_options *o, const struct infer_writing *how, bool json)
 {
-    struct told told = {.json = json};
+    struct printed printed = {.json = json};
     struct infer_writing writing = *how;
     struct infer_figures figures;
     if (!o->task->author) return fail(ERR_USAGE, "task %s writes no texts", o->task->name);
-    writing.told = print_written, writing.context = &told;
+    writing.print = print_written, writing.context = &printed;
     o->writing = &writing, o->singles = false;
     int rc = infer_measure(o, &figures);
-    if (rc == 0 && told.json)
-        rc = json_text_line(json_pack("{ss ss sI}", "prompt", writing.prompt, "text", told.all.at, "seed",
+    if (rc == 0 && printed.json)
+        rc = json_text_line(json_pack("{ss ss sI}", "prompt", writing.prompt, "text", printed.all.at, "seed",
                                       (json_int_t)writing.seed));
     else if (rc == 0) putchar('\n');
-    text_free(&told.all);
+    text_free(&printed.all);
     return rc;
 }
 
@@ -48,8 +48,8 @@ int infer_terminal_writes(struct infer_options *o, const struct infer_writing *h
 static bool read_line(struct text *line)
 {
     char *at = NULL;
-    size_t room = 0;
-    const ssize_t n = getline(&at, &room, stdin);
+    size_t capacity = 0;
+    const ssize_t n = getline(&at, &capacity, stdin);
     if (n > 0) text_bytes(line, at, (size_t)n - (at[n - 1] == '\n'));
     free(at);
     return n > 0;

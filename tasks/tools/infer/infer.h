@@ -19,7 +19,7 @@ struct infer_writing {  // a text that is written on
     int64_t length, top;    // tokens to write; of the `top` most likely ones; 0: of all
     double temperature;     // divides the logits; 0: always the most likely one
     uint64_t seed;
-    void (*told)(void *context, const char *text, size_t n);  // as it comes
+    void (*print)(void *context, const char *text, size_t n);  // as it comes
     void *context;
 };
 
@@ -41,7 +41,7 @@ struct infer_options {
     const char *answers;      // file for the answers of the task's judge; NULL: none
     const struct infer_writing *writing;  // only this; NULL: the test set
     const struct infer_playing *playing;  // only this; NULL: the test set
-    struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
+    struct text *lines;        // receives the answer to each sample as a line; NULL: not wanted
     struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
     struct exhibit *exhibit;  // receives what the judge shows of the answers, in a test of one at a time; NULL: not wanted
     // Called between requests or batches, at most once per second, outside all measured times. May be NULL.

@@ -63,7 +63,7 @@ int infer_serve_build(struct serving *s, const struct infer_options *o)
         return fail(ERR_USAGE, "task %s writes no file of predictions", task->name);
     s->evaluation = (struct evaluation){.setting = &s->setting, .stored = s->data, .view = data, .session = s->session,
                                         .slots = &s->slots, .supply = &s->supply, .last = true,
-                                        .told = o->told, .drawn = o->drawn, .exhibit = o->exhibit};
+                                        .lines = o->lines, .drawn = o->drawn, .exhibit = o->exhibit};
     return evaluation_build(&s->evaluation);
 }
 

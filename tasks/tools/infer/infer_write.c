@@ -93,7 +93,7 @@ static void tell(struct page *p, int64_t from)
 {
     struct text text = {0};
     for (int64_t i = from; i < p->count; i++) p->author->tell(p->serving->data, p->token[i], &text);
-    p->how->told(p->how->context, text.at ? text.at : "", text.length);
+    p->how->print(p->how->context, text.at ? text.at : "", text.length);
     text_free(&text);
 }
 

@@ -35,12 +35,12 @@ static int time_size(float *values, float *other, int64_t count, double *median)
 
 int scaling_reduce(struct scaling_reduce *r)
 {
-    int64_t room = ranks_room(sizes[SCALING_SIZES - 1] / (int64_t)sizeof(float));
-    float *values = zalloc(2 * (size_t)room * sizeof *values);
+    int64_t capacity = ranks_scratch(sizes[SCALING_SIZES - 1] / (int64_t)sizeof(float));
+    float *values = zalloc(2 * (size_t)capacity * sizeof *values);
     int rc = 0;
     for (int i = 0; i < SCALING_SIZES && rc == 0; i++) {
         r->bytes[i] = (double)sizes[i];
-        rc = time_size(values, values + room, sizes[i] / (int64_t)sizeof(float), &r->seconds[i]);
+        rc = time_size(values, values + capacity, sizes[i] / (int64_t)sizeof(float), &r->seconds[i]);
     }
     free(values);
     return rc;

@@ -2,7 +2,7 @@
 #include "tasks/tools/measure/sweep.h"
 
 #include "runtime/common/base/sort.h"
-#include "tasks/common/train/room.h"
+#include "tasks/common/train/memory_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,11 +77,11 @@ static size_t plan_batch(const struct trial_choice *like, const struct device_fa
 }
 
 // The line is as good as the batches that it goes through: small ones change the memory too little to foretell the largest.
-static void search_batch(const struct trial_choice *like, const struct device_facts *facts, struct room_search *s)
+static void search_batch(const struct trial_choice *like, const struct device_facts *facts, struct memory_fit_search *s)
 {
     for (int i = 0; i < TRIES && s->high - s->low > 1 + s->low / CLOSE; i++) {
-        int64_t batch = room_probe(s);
-        room_found(s, batch, plan_batch(like, facts, batch));
+        int64_t batch = memory_fit_probe(s);
+        memory_fit_found(s, batch, plan_batch(like, facts, batch));
     }
 }
 
@@ -94,10 +94,10 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
     int64_t known = (int64_t)s->batch[s->count - 1], most = dataset_facts(like->data)->count[SPLIT_TRAIN];
     if (most > BATCH_MOST) most = BATCH_MOST;
     int64_t batch = predicted < (double)most ? (int64_t)predicted : most;
-    struct room_search search = {
-        .low = known, .low_bytes = (size_t)s->memory[s->count - 1], .high = batch, .room = facts->memory};
-    if (batch > known && search.low_bytes < search.room) {  // the known batch ran
-        room_found(&search, batch, plan_batch(like, facts, batch));
+    struct memory_fit_search search = {
+        .low = known, .low_bytes = (size_t)s->memory[s->count - 1], .high = batch, .capacity = facts->memory};
+    if (batch > known && search.low_bytes < search.capacity) {  // the known batch ran
+        memory_fit_found(&search, batch, plan_batch(like, facts, batch));
         if (search.low != batch) search_batch(like, facts, &search);
     }
     *into = (struct sweep_largest){search.low, search.low_bytes, search.low == most, search.high_bytes == SIZE_MAX};

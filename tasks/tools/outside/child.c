@@ -68,8 +68,8 @@ static void exec_command(const struct child *c, char *const argv[], char *const 
     dup2(ends[CHILD_ERR], STDERR_FILENO);
     execvpe(argv[0], argv, environment);
     int why = errno;
-    ssize_t told = write(report, &why, sizeof why);
-    (void)told;
+    ssize_t written = write(report, &why, sizeof why);
+    (void)written;
     raise(SIGKILL);  // no exit(): it would flush our buffers a second time
 }
 
@@ -112,7 +112,7 @@ int child_start(struct child *c, char *const argv[], char *const environment[], 
 {
     int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, rc = 0;
     for (int i = 0; i < 3 && rc == 0; i++) rc = open_pipe(pipes[i]);
-    c->over = c->told = false;
+    c->over = c->forwarded = false;
     c->write_errno = 0;
     pid_t parent = getpid();
     if (rc == 0) {
@@ -141,8 +141,8 @@ static void pass_on_output(struct child *c, int stream, size_t count)
         if (n >= 0) {
             done += (size_t)n;
         } else if (errno == EAGAIN) {
-            struct pollfd room = {.fd = c->onto[stream], .events = POLLOUT};
-            poll(&room, 1, -1);
+            struct pollfd writable = {.fd = c->onto[stream], .events = POLLOUT};
+            poll(&writable, 1, -1);
         } else if (errno != EINTR) {
             if (errno != EPIPE && c->write_errno == 0) c->write_errno = errno;
             c->onto[stream] = -1;
@@ -179,7 +179,7 @@ void child_next(struct child *c, int timeout_ms, struct child_event *e)
             *e = (struct child_event){.kind = CHILD_ENDED};
             return;
         }
-        int wait = !c->over ? timeout_ms : c->told ? DRAIN_LONGEST_MS : DRAIN_MS;
+        int wait = !c->over ? timeout_ms : c->forwarded ? DRAIN_LONGEST_MS : DRAIN_MS;
         struct timespec limit = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000L};
         int ready = ppoll(fds, CHILD_STREAMS, &limit, &c->before);
         if (caught) {
@@ -200,7 +200,7 @@ void child_next(struct child *c, int timeout_ms, struct child_event *e)
 
 void child_signal(struct child *c, int signal)
 {
-    c->told = true;
+    c->forwarded = true;
     kill(-c->pid, signal);
 }
 

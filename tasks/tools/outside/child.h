@@ -17,7 +17,7 @@ struct child {
     int write_errno;            // the first reason why passing on failed; 0: none
     bool over;                  // it has exited and stays a zombie until child_reap
     int64_t over_ns;            // when the exit was noticed
-    bool told;                  // a signal was forwarded
+    bool forwarded;                  // a signal was forwarded
     sigset_t before;            // the signal mask before child_start, used while waiting
     struct sigaction kept[4];
     char bytes[CHILD_CHUNK];    // of the last CHILD_BYTES

@@ -43,16 +43,16 @@ static int read_new(struct file *file, events_take *take, void *context)
 {
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
     if (fd < 0) return errno == ENOENT ? 0 : fail_errno(ERR_IO, errno, "cannot open %s", file->path);
-    size_t room = CHUNK, used = 0;
-    unsigned char *bytes = zalloc(room);
-    for (ssize_t n; rc == 0 && (n = pread(fd, bytes, room, file->from)) > 0;) {
+    size_t capacity = CHUNK, used = 0;
+    unsigned char *bytes = zalloc(capacity);
+    for (ssize_t n; rc == 0 && (n = pread(fd, bytes, capacity, file->from)) > 0;) {
         rc = events_read(bytes, (size_t)n, &used, take, context);
         file->from += (off_t)used;
         if (rc < 0) rc = fail_prefix(rc, "%s: ", file->path);
         if (used > 0) continue;
-        if ((size_t)n < room) break;
-        room *= 2;
-        bytes = grow(bytes, room);
+        if ((size_t)n < capacity) break;
+        capacity *= 2;
+        bytes = grow(bytes, capacity);
     }
     free(bytes);
     close(fd);

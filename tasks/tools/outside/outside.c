@@ -108,15 +108,15 @@ int outside_check_words(const char *what, const char *text, size_t most)
     return fail_prefix(ERR_INPUT, "%s cannot be shown: ", what);
 }
 
-static int read_words(const json_t *line, const char *name, char *into, size_t room)
+static int read_words(const json_t *line, const char *name, char *into, size_t capacity)
 {
     const json_t *value = json_object_get(line, name);
     if (value == NULL) return 0;
     char what[64];
     snprintf(what, sizeof what, "\"%s\"", name);
     if (!json_is_string(value)) return fail(ERR_INPUT, "%s must be text", what);
-    TRY(outside_check_words(what, json_string_value(value), room - 1));
-    snprintf(into, room, "%s", json_string_value(value));
+    TRY(outside_check_words(what, json_string_value(value), capacity - 1));
+    snprintf(into, capacity, "%s", json_string_value(value));
     return 0;
 }
 

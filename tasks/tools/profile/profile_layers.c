@@ -73,10 +73,10 @@ static void add_peak(const struct session *s, const char *const *layer, const st
     const struct graph *g = p->graph;
     size_t live = 0;
     for (int v = 0; v < g->values; v++) {
-        const struct place *place = &p->place[v];
-        if (!place->bytes || place->first > p->peak_at || place->last < p->peak_at) continue;
-        add_bytes(l, layer_of_node(s, layer, &g->node[p->order[place->first]]), place->memory, place->bytes);
-        live += place->bytes;
+        const struct placement *placement = &p->placement[v];
+        if (!placement->bytes || placement->first > p->peak_at || placement->last < p->peak_at) continue;
+        add_bytes(l, layer_of_node(s, layer, &g->node[p->order[placement->first]]), placement->memory, placement->bytes);
+        live += placement->bytes;
     }
     if (p->count) {
         add_bytes(l, layer_of_node(s, layer, &g->node[p->order[p->peak_at]]), MEMORY_WORKSPACE, p->work_bytes[p->peak_at]);

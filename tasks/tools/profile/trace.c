@@ -39,8 +39,8 @@ static json_t *memory_at(const struct plan *p, int at)
     size_t by[MEMORY_CLASSES] = {[MEMORY_WORKSPACE] = at < p->count ? p->work_bytes[at] : 0};
     json_t *o = json_object();
     for (int v = 0; v < p->graph->values; v++) {
-        const struct place *place = &p->place[v];
-        if (place->bytes && place->first <= at && place->last >= at) by[place->memory] += place->bytes;
+        const struct placement *placement = &p->placement[v];
+        if (placement->bytes && placement->first <= at && placement->last >= at) by[placement->memory] += placement->bytes;
     }
     for (int c = MEMORY_GRADIENTS; c < MEMORY_SLACK; c++)
         json_object_set_new(o, memory_class_name((enum memory_class)c), json_integer((json_int_t)by[c]));

@@ -28,8 +28,8 @@ bool report_put_picture(const char *caption, const char *bytes, size_t count, st
 {
     const char *type = type_of(bytes, count);
     if (!type) return false;
-    size_t room = sodium_base64_encoded_len(count, DIGITS);
-    char *digits = sodium_bin2base64(zalloc(room), room, (const unsigned char *)bytes, count, DIGITS);
+    size_t capacity = sodium_base64_encoded_len(count, DIGITS);
+    char *digits = sodium_bin2base64(zalloc(capacity), capacity, (const unsigned char *)bytes, count, DIGITS);
     html_add(html, "<figure class=\"chart full\"><figcaption>%s</figcaption>\n<img alt=\"%s\" src=\"data:%s;base64,%s\">"
                    "</figure>\n", caption, caption, type, digits);
     free(digits);

@@ -292,7 +292,7 @@ enum { LOOK_US = 500000 };
 static void print_point(const json_t *run, const json_t *point, const char *epochs)
 {
     const struct run_metric board = curve_board(run);
-    char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
+    char epoch[CURVE_MOMENT], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
     int64_t k = curve_score(point, &board);
     printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs,
            plain_loss(loss, point, NULL), k == RUN_SCORE_NONE ? "" : "  score ",

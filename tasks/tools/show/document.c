@@ -94,7 +94,7 @@ int document_svg(struct results *r, int64_t id, struct text *into)
 static void add_points(struct sheet *s, const json_t *run)
 {
     struct run_metric metric[RUN_METRICS_MAX];
-    char figure[TEXT_FIGURE], epoch[CURVE_PLACE];
+    char figure[TEXT_FIGURE], epoch[CURVE_MOMENT];
     struct text columns = {0};
     const char *name[RUN_LOSSES_MAX];
     const json_t *points = json_object_get(run, "points"), *point;

@@ -32,12 +32,12 @@ static void find_range(struct canvas *c)
         if (of->count > 0) c->x_high = fmax(c->x_high, of->x[of->count - 1]);
     }
     if (!isnan(p->target)) c->low = fmin(c->low, p->target), c->high = fmax(c->high, p->target);
-    double room = c->high > c->low ? 0 : fabs(c->high) * 0.05 + 1e-6;  // a flat curve is centred
-    c->low -= room, c->high += room;
+    double margin = c->high > c->low ? 0 : fabs(c->high) * 0.05 + 1e-6;  // a flat curve is centred
+    c->low -= margin, c->high += margin;
     if (!(c->x_high > 0)) c->x_high = 1;
 }
 
-static int place(double share, int steps)
+static int cell_of(double share, int steps)
 {
     int at = (int)lround(share * (steps - 1));
     return at < 0 ? 0 : at >= steps ? steps - 1 : at;
@@ -45,7 +45,7 @@ static int place(double share, int steps)
 
 static int row_of(const struct canvas *c, double y, int rows)
 {
-    return place((y - c->low) / (c->high - c->low), rows);
+    return cell_of((y - c->low) / (c->high - c->low), rows);
 }
 
 // A value that misses the target is drawn off the target's line, however close it is, if the canvas has a row there.
@@ -77,7 +77,7 @@ static void draw_series(struct canvas *c, const struct plot_series *s)
 {
     int columns = c->dots ? c->width * COLUMN_DOTS : c->width, rows = c->dots ? c->rows * ROW_DOTS : c->rows;
     for (int i = 0; i < s->count; i++) {
-        int column = place(s->x[i] / c->x_high, columns), before = i > 0 ? place(s->x[i - 1] / c->x_high, columns) : column;
+        int column = cell_of(s->x[i] / c->x_high, columns), before = i > 0 ? cell_of(s->x[i - 1] / c->x_high, columns) : column;
         for (int at = before + 1; at < column; at++) {
             double share = (double)(at - before) / (double)(column - before);
             double y = s->y[i - 1] + share * (s->y[i] - s->y[i - 1]);
@@ -134,7 +134,7 @@ static void add_axis(struct text *t, const struct canvas *c, bool unicode)
     int end = 0;
     for (int i = 0; i * step <= c->x_high * (1 + 1e-9); i++) {
         char figure[16];
-        int column = place(i * step / c->x_high, c->width), length = snprintf(figure, sizeof figure, "%g", i * step);
+        int column = cell_of(i * step / c->x_high, c->width), length = snprintf(figure, sizeof figure, "%g", i * step);
         tick[column] = i > 0;  // the corner has a tick already
         if (column + length > (int)sizeof labels || (i > 0 && column <= end)) continue;
         memcpy(labels + column, figure, (size_t)length);
@@ -164,10 +164,10 @@ void plot_text(struct text *t, const struct plot *p, int rows, int width, const 
 int plot_points(const json_t *run, const struct run_metric *metric, double **x, double **y)
 {
     const json_t *points = json_object_get(run, "points");
-    size_t room = json_array_size(points) + 1, i;
+    size_t capacity = json_array_size(points) + 1, i;
     json_t *point;
     int count = 0;
-    *x = zalloc(room * sizeof **x), *y = zalloc(room * sizeof **y);
+    *x = zalloc(capacity * sizeof **x), *y = zalloc(capacity * sizeof **y);
     json_array_foreach((json_t *)points, i, point)
     {
         int64_t score = metric ? curve_score(point, metric) : RUN_SCORE_NONE;

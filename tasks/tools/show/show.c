@@ -198,12 +198,12 @@ static void add_reached(struct sheet *f, const json_t *run)
 {
     size_t i;
     json_t *point;
-    char place[CURVE_PLACE], samples[48];
+    char moment[CURVE_MOMENT], samples[48];
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
         if (!record_has(run, "reached_step") || record_int(point, "step") != record_int(run, "reached_step")) continue;
         const bool failed = strcmp(record_text(run, "status"), run_status_name(RUN_FAILED)) == 0;
-        fact(f, "reached", "at %s%s%s", curve_place(point, place),
+        fact(f, "reached", "at %s%s%s", curve_moment(point, moment),
                    known(samples, " after ", record_int(run, "reached_samples"), " sample"),
                    failed ? "; it does not count, because the run failed" : "");
         return;
@@ -316,7 +316,7 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE])
 static void add_running(struct sheet *f, const json_t *run)
 {
     const json_t *points = json_object_get(run, "points"), *last = json_array_get(points, json_array_size(points) - 1);
-    char epoch[CURVE_PLACE], all[TEXT_FIGURE], since[TEXT_FIGURE], at[TEXT_FIGURE];
+    char epoch[CURVE_MOMENT], all[TEXT_FIGURE], since[TEXT_FIGURE], at[TEXT_FIGURE];
     if (strcmp(record_text(run, "status"), "running") != 0) return;
     text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
     show_epochs(run, all);

@@ -227,9 +227,9 @@ static void add_cells(struct text *t, const struct list *l, const char *const ce
 {
     for (int c = 0; c < COLUMNS; c++) {
         if (l->width[c] == 0) continue;
-        int room = l->width[c], pad = room - plain_columns(cell[c]);
+        int capacity = l->width[c], pad = capacity - plain_columns(cell[c]);
         if (right[c]) text_add(t, "%*s%s", pad > 0 ? pad : 0, "", cell[c]);
-        else text_add(t, "%.*s%*s", pad < 0 ? room : CELL, cell[c], pad > 0 ? pad : 0, "");
+        else text_add(t, "%.*s%*s", pad < 0 ? capacity : CELL, cell[c], pad > 0 ? pad : 0, "");
         text_add(t, "%*s", gap_after(c), "");
     }
 }
@@ -240,10 +240,10 @@ static void add_run(struct text *t, const struct list *l, const struct row *row,
     char model[CELL];
     for (int c = 0; c < COLUMNS; c++) cell[c] = row->cell[c];
     add_cells(t, l, cell);
-    int room = left - (int)strlen(row->note);
+    int capacity = left - (int)strlen(row->note);
     snprintf(model, sizeof model, "%.39s", row->model);
     plain_tame(model);
-    text_add(t, "%.*s%s\n", room > 0 ? room : 0, model, row->note);
+    text_add(t, "%.*s%s\n", capacity > 0 ? capacity : 0, model, row->note);
 }
 
 static bool lists_group(const json_t *runs, int64_t group)

@@ -7,12 +7,12 @@
 
 __global__ static void reverse(const struct k_faulty k)
 {
-    __shared__ float room[K_BLOCK];
+    __shared__ float scratch[K_BLOCK];
     int i = (int)threadIdx.x;
     int64_t first = (int64_t)blockIdx.x * K_BLOCK;
-    room[i] = k.x[first + i];
+    scratch[i] = k.x[first + i];
     if (k.fault != FAULT_NO_BARRIER) __syncthreads();
-    k.y[first + i] = room[K_BLOCK - 1 - i];
+    k.y[first + i] = scratch[K_BLOCK - 1 - i];
     if (k.fault == FAULT_BLOCK_ORDER && i == 0) k.y[0] = (float)blockIdx.x;
 }
 
@@ -63,9 +63,9 @@ __global__ static void badly_reaching(const struct k_faulty k)
 // In a separate function, like the helpers of kernels.
 __device__ static inline float unwritten(int i)
 {
-    __shared__ float room[K_BLOCK];
-    float at_first = room[i];
-    room[i] = 1.0f;
+    __shared__ float scratch[K_BLOCK];
+    float at_first = scratch[i];
+    scratch[i] = 1.0f;
     return at_first;
 }
 
@@ -77,10 +77,10 @@ __global__ static void never_written(const struct k_faulty k)
 
 __global__ static void too_much(const struct k_faulty k)
 {
-    __shared__ float room[16384];
-    for (int i = (int)threadIdx.x; i < 16384; i += K_BLOCK) room[i] = k.x[0];
+    __shared__ float scratch[16384];
+    for (int i = (int)threadIdx.x; i < 16384; i += K_BLOCK) scratch[i] = k.x[0];
     __syncthreads();
-    k.y[threadIdx.x] = room[threadIdx.x * 64];
+    k.y[threadIdx.x] = scratch[threadIdx.x * 64];
 }
 
 K_LAUNCHER(k_faulty)
@@ -130,16 +130,16 @@ K_LAUNCHER(k_exchange) { return launch(exchange, dim3(1), dim3(K_WARP), stream, 
 
 __global__ static void sums_of_blocks(const struct k_sums k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
-    float sum = block_sum<K_BLOCK>(k.x[(int64_t)blockIdx.x * K_BLOCK + threadIdx.x], room);
+    __shared__ float scratch[K_BLOCK / K_WARP];
+    float sum = block_sum<K_BLOCK>(k.x[(int64_t)blockIdx.x * K_BLOCK + threadIdx.x], scratch);
     if (threadIdx.x == 0) k.y[blockIdx.x] = sum;
 }
 __global__ static void sum_of_sums(const struct k_sums k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
+    __shared__ float scratch[K_BLOCK / K_WARP];
     float sum = 0.0f;
     for (int64_t i = threadIdx.x; i < k.count / K_BLOCK; i += K_BLOCK) sum += k.y[i];
-    sum = block_sum<K_BLOCK>(sum, room);
+    sum = block_sum<K_BLOCK>(sum, scratch);
     if (threadIdx.x == 0) k.y[k.count / K_BLOCK] = sum;
 }
 K_LAUNCHER(k_sums)

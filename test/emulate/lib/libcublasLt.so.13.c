@@ -72,9 +72,9 @@ static cublasStatus_t end_kind(enum kind kind, void *object, const char *what)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static void copy_attribute(void *into, size_t room, const void *from, size_t bytes)
+static void copy_attribute(void *into, size_t capacity, const void *from, size_t bytes)
 {
-    if (!from || bytes != room) die("wrong size of an attribute");
+    if (!from || bytes != capacity) die("wrong size of an attribute");
     memcpy(into, from, bytes);
 }
 

@@ -195,7 +195,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t which)
     return CUDNN_STATUS_SUCCESS;
 }
 
-static int64_t list_engines(const struct descriptor *heuristics, int64_t room, void **into)
+static int64_t list_engines(const struct descriptor *heuristics, int64_t capacity, void **into)
 {
     struct descriptor *graph = child_of(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
     int fallback = *(const cudnnBackendHeurMode_t *)need_attr(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
@@ -203,8 +203,8 @@ static int64_t list_engines(const struct descriptor *heuristics, int64_t room, v
     int64_t count = 0;
     for (int i = 0; i < ENGINES; i++) {
         if (engines[i].fallback != fallback || (engines[i].only_f32 && f.x.type != CUDNN_DATA_FLOAT)) continue;
-        if (room && count == room) break;
-        if (room) put_attr(into[count], CUDNN_ATTR_ENGINECFG_ENGINE, 8, 1, &engines[i].index);
+        if (capacity && count == capacity) break;
+        if (capacity) put_attr(into[count], CUDNN_ATTR_ENGINECFG_ENGINE, 8, 1, &engines[i].index);
         count++;
     }
     return count;
@@ -213,12 +213,12 @@ static int64_t list_engines(const struct descriptor *heuristics, int64_t room, v
 // The engine of a configuration that list_engines made: only its number is known.
 static int64_t listed_engine(const struct descriptor *config) { return attr_int(config, CUDNN_ATTR_ENGINECFG_ENGINE); }
 
-static int64_t get_knobs(const struct descriptor *config, int64_t room, void **into)
+static int64_t get_knobs(const struct descriptor *config, int64_t capacity, void **into)
 {
     int i = 0;
     while (engines[i].index != listed_engine(config)) i++;
     const int64_t most = engines[i].knob, value = CHOSEN < most ? CHOSEN : most;
-    if (most < 0 || room == 0) return 0;
+    if (most < 0 || capacity == 0) return 0;
     put_attr(into[0], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, sizeof the_knob, 1, &the_knob);
     put_attr(into[0], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, sizeof value, 1, &value);
     return 1;
@@ -236,15 +236,15 @@ static int64_t give_value(void *into, const void *from, size_t bytes)
 }
 
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t which, cudnnBackendAttributeName_t name,
-                                       cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *into)
+                                       cudnnBackendAttributeType_t type, int64_t capacity, int64_t *count, void *into)
 {
     struct descriptor *d = which;
     const struct engine *e = d->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR ? engine_of(d) : NULL;
     int64_t number;
     (void)type;
     switch (name) {
-    case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = list_engines(d, room, into); break;
-    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = get_knobs(d, room, into); break;
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = list_engines(d, capacity, into); break;
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = get_knobs(d, capacity, into); break;
     case CUDNN_ATTR_ENGINECFG_ENGINE:
         number = listed_engine(d);
         put_attr(*(void **)into, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 8, 1, &number);
@@ -314,9 +314,9 @@ const char *cudnnGetErrorString(cudnnStatus_t status)
     return status == CUDNN_STATUS_NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED" : "CUDNN_STATUS_BAD_PARAM";
 }
 
-void cudnnGetLastErrorString(char *message, size_t room)
+void cudnnGetLastErrorString(char *message, size_t capacity)
 {
-    if (room) snprintf(message, room, "the emulated cuDNN refused it");
+    if (capacity) snprintf(message, capacity, "the emulated cuDNN refused it");
 }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *into)

@@ -79,11 +79,11 @@ struct work {
 static void add_up(void *args)
 {
     const struct work *w = args;
-    size_t room = (size_t)ranks_room((int64_t)w->count);
-    float *values = malloc(2 * room * sizeof *values);
+    size_t capacity = (size_t)ranks_scratch((int64_t)w->count);
+    float *values = malloc(2 * capacity * sizeof *values);
     if (!values) die("no memory");
     memcpy(values, w->from, w->count * sizeof *values);
-    if (ranks_reduce(values, values + room, (int64_t)w->count) < 0) die(error_text());
+    if (ranks_reduce(values, values + capacity, (int64_t)w->count) < 0) die(error_text());
     memcpy(w->to, values, w->count * sizeof *values);
     free(values);
 }

@@ -28,11 +28,11 @@ static inline int pictures_read(struct dataset *d, enum split split, const struc
     return 0;
 }
 
-static inline int pictures_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into, size_t room,
-                                int64_t *length)
+static inline int pictures_item(struct dataset *d, enum split split, const struct field *f, int64_t i, void *into,
+                                size_t capacity, int64_t *length)
 {
     const struct jpeg_bytes *b = &((struct pictures *)d->own)->file[i];
-    if (b->count > room) return kind_no_room(d, split, f, i, (int64_t)b->count, room);
+    if (b->count > capacity) return kind_too_small(d, split, f, i, (int64_t)b->count, capacity);
     memcpy(into, b->at, b->count);
     *length = (int64_t)b->count;
     return 0;

@@ -211,7 +211,7 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
 {
     int64_t n;
     int width, height;
-    uint8_t *bytes = decoder_room(item->worker, PICTURES_ROOM);
+    uint8_t *bytes = decoder_buffer(item->worker, PICTURES_ROOM);
     TRY(dataset_item(context, item->split, "jpeg", item->index, bytes, PICTURES_ROOM, &n));
     TRY(decoder_size(item->worker, "it", bytes, (size_t)n, &width, &height));
     struct area a = crop_random(item->seed, item->epoch, item->index, width, height, 0.08, 1);

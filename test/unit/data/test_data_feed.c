@@ -46,8 +46,8 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
     }
     int32_t label = item->index == task->bad_label ? 10 : (int32_t)(item->index % 10);
     memcpy(field[1], &label, sizeof label);
-    int64_t place = item->place;
-    memcpy(field[2], &place, sizeof(int32_t));
+    int64_t row = item->row;
+    memcpy(field[2], &row, sizeof(int32_t));
     return 0;
 }
 
@@ -315,16 +315,16 @@ TEST_WITH(ragged_fields_are_padded, set_up, leave)
     struct feed_batch batch;
     int64_t samples = 0;
     for (take(f, &batch); batch.count > 0; take(f, &batch)) {
-        int64_t room = choice.order.limit[batch.bucket];
-        assert_int_equal(batch.bytes[1], choice.order.batch[batch.bucket] * room * 4);
+        int64_t capacity = choice.order.limit[batch.bucket];
+        assert_int_equal(batch.bytes[1], choice.order.batch[batch.bucket] * capacity * 4);
         for (int64_t i = 0; i < batch.count; i++, samples++) {
             int32_t index = order_samples(order)[order_batch(order, batch.number).first + i];
             int64_t length;
-            const int32_t *fed = (const int32_t *)batch.field[1] + i * room;
+            const int32_t *fed = (const int32_t *)batch.field[1] + i * capacity;
             assert_int_equal(dataset_item(data, SPLIT_TRAIN, "tokens", index, tokens, sizeof tokens, &length), 0);
             assert_int_equal(((const int32_t *)batch.field[0])[i], length);
             assert_memory_equal(fed, tokens, (size_t)length * sizeof *fed);
-            for (int64_t t = length; t < room; t++) assert_int_equal(fed[t], 0);
+            for (int64_t t = length; t < capacity; t++) assert_int_equal(fed[t], 0);
             assert_int_equal(dataset_item(data, SPLIT_TRAIN, "start", index, &start, sizeof start, NULL), 0);
             assert_int_equal(((const int32_t *)batch.field[2])[i], start);
         }

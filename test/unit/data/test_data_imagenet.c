@@ -110,10 +110,10 @@ TEST_WITH(a_png_in_a_folder_is_converted, set_up, leave)
         text_free(&jpeg), text_free(&png);
     }
     assert_int_equal(dataset_open("imagenette", folder, &ds), 0);
-    int64_t room = dataset_facts(ds)->field[0].shape.dim[0];
-    assert_true(room < (int64_t)sizeof bytes);
+    int64_t capacity = dataset_facts(ds)->field[0].shape.dim[0];
+    assert_true(capacity < (int64_t)sizeof bytes);
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "sizes", 0, 1, size), 0);
-    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", 0, bytes, (size_t)room, &length), 0);
+    assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "jpeg", 0, bytes, (size_t)capacity, &length), 0);
     assert_int_equal(decoder_size(decoder, "p", bytes, (size_t)length, &width, &height), 0);
     assert_true(width == 40 && height == 30 && size[0] == 40 && size[1] == 30);
     dataset_close(ds);

@@ -119,7 +119,7 @@ struct wav {
     const void *data;
     size_t bytes;
     bool extensible, list;  // a LIST of odd size before the data
-    int64_t told;           // size of the data in its head, if not 0; -1: 0
+    int64_t claimed;           // size of the data in its head, if not 0; -1: 0
 };
 
 static void put_wav(const struct wav *w)
@@ -137,7 +137,7 @@ static void put_wav(const struct wav *w)
     }
     if (w->list) put_bytes("LIST\x05\0\0\0data ", 14);
     put_bytes("data", 4);
-    put_number(w->told != 0 ? w->told > 0 ? (uint64_t)w->told : 0 : w->bytes, 4);
+    put_number(w->claimed != 0 ? w->claimed > 0 ? (uint64_t)w->claimed : 0 : w->bytes, 4);
     put_bytes(w->data, w->bytes);
     const size_t end = size;
     size = 4;
@@ -159,14 +159,14 @@ TEST(wav_has_many_forms_of_samples)
         {3, 1, 32, single, sizeof single, .extensible = true},
         {3, 1, 64, wide, sizeof wide, .list = true},
         {1, 2, 16, "\x00\x60\x00\x20\x00\x80\x00\x80\x00\x40\x00\xc0", 12, .list = true},  // the mean of two channels
-        {1, 1, 16, "\x00\x40\x00\x80\x00\x00", 6, .told = UINT32_MAX},
-        {1, 1, 16, "\x00\x40\x00\x80\x00\x00!", 7, .told = UINT32_MAX},  // half a sample at the end of a stream
+        {1, 1, 16, "\x00\x40\x00\x80\x00\x00", 6, .claimed = UINT32_MAX},
+        {1, 1, 16, "\x00\x40\x00\x80\x00\x00!", 7, .claimed = UINT32_MAX},  // half a sample at the end of a stream
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put_wav(&rows[i]);
         assert_samples(expected, 3);
     }
-    put_wav(&(struct wav){1, 1, 16, "\x00\x40\x00\x80\x00\x00", 6, .told = -1});
+    put_wav(&(struct wav){1, 1, 16, "\x00\x40\x00\x80\x00\x00", 6, .claimed = -1});
     memset(file + 4, 0, 4);  // a stream that never knew its size
     assert_samples(expected, 3);
 }
@@ -185,8 +185,8 @@ TEST(wrong_wav_files_are_named)
         {{1, 0, 16, "abcd", 4, .list = true}, "it has 0 channels; 1 to 8 are read"},
         {{1, 9, 16, "abcd", 4, .list = true}, "it has 9 channels; 1 to 8 are read"},
         {{1, 2, 16, "abcdef", 6, .list = true}, "its data chunk has 6 bytes, which are no whole samples of 4 bytes"},
-        {{1, 1, 16, "abcd", 4, .told = 6}, "its data chunk has 6 bytes, and the file ends after 4 of them"},
-        {{1, 1, 16, "abcd", 4, .told = -1}, "it has no samples"},
+        {{1, 1, 16, "abcd", 4, .claimed = 6}, "its data chunk has 6 bytes, and the file ends after 4 of them"},
+        {{1, 1, 16, "abcd", 4, .claimed = -1}, "it has no samples"},
         {{1, 1, 16, "", 0, .list = true}, "it has no samples"},
         {{3, 1, 32, odd, sizeof odd, .list = true}, "sample 1 is no number below a million"},
     };

@@ -128,12 +128,12 @@ TEST(no_two_uses_share_a_counter)
 // ---- the sources
 
 // Lines of a source that name a purpose, in the order of the file; several uses on one line are no exception here.
-struct place {
+struct mention {
     const char *file, *purpose;
     int lines;
     int use[2];
 };
-static const struct place places[] = {
+static const struct mention mentions[] = {
     {"data/audio/augment.c", "RNG_JITTER", 1, {SPECTRA, NO_USE}},
     {"data/feed/order.c", "RNG_ORDER", 4, {ORDER_SAMPLES, ORDER_CUT}},  // and ORDER_PAGES, ORDER_GROWN
     {"data/image/crop.c", "RNG_CROP", 1, {CROP_DECODED, NO_USE}},
@@ -182,7 +182,7 @@ static const struct place places[] = {
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
     {"tasks/wgan/wgan_feed.c", "RNG_SYNTHETIC", 1, {SCORED_NOISE, NO_USE}},
 };
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = sizeof mentions / sizeof mentions[0] };
 static int found[PLACES];
 
 // Calls without a purpose on their line: in noise.c, where it is a variable.
@@ -202,8 +202,8 @@ static void count_line(const char *file, char *line)
         return;
     }
     for (int i = 0; i < PLACES; i++) {
-        size_t n = strlen(places[i].purpose);
-        if (strcmp(file, places[i].file) != 0 || strncmp(purpose, places[i].purpose, n) != 0) continue;
+        size_t n = strlen(mentions[i].purpose);
+        if (strcmp(file, mentions[i].file) != 0 || strncmp(purpose, mentions[i].purpose, n) != 0) continue;
         found[i]++;
         return;
     }
@@ -232,9 +232,9 @@ TEST(every_use_is_listed)
     bool listed[USES + 2] = {[ORDER_PAGES] = true, [ORDER_GROWN] = true};
     for (int u = SENTENCE_MASKS; u <= SCORED_MASKS; u++) listed[u] = true;
     for (int i = 0; i < PLACES; i++) {
-        if (found[i] != places[i].lines)
-            fail_msg("%s has %d lines with %s, not %d", places[i].file, found[i], places[i].purpose, places[i].lines);
-        listed[places[i].use[0]] = listed[places[i].use[1]] = true;
+        if (found[i] != mentions[i].lines)
+            fail_msg("%s has %d lines with %s, not %d", mentions[i].file, found[i], mentions[i].purpose, mentions[i].lines);
+        listed[mentions[i].use[0]] = listed[mentions[i].use[1]] = true;
     }
     for (int u = 0; u < USES; u++) assert_true(listed[u]);
     assert_int_equal(nameless, 1);

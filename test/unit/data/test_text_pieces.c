@@ -64,7 +64,7 @@ TEST(words_and_pieces)
 TEST(accents_and_marks)
 {
     PIECES(lower, "Caf\xc3\xa9", CAFE, 0, 5);
-    PIECES(lower, "cafe\xcc\x81s", CAFE, 0, 4, S, 6, 7);  // the mark is dropped, and its place belongs to no piece
+    PIECES(lower, "cafe\xcc\x81s", CAFE, 0, 4, S, 6, 7);  // the mark is dropped, and its position belongs to no piece
     PIECES(lower, "\xcc\x81", );
     PIECES(lower, "\xcd\xbe", SEMICOLON, 0, 2);           // a Greek question mark decomposes into a semicolon
     PIECES(lower, "\xed\x95\x9c", H, 0, 3, REST_H_A, 0, 3, REST_H_N, 0, 3);  // three Jamo of one syllable

@@ -21,15 +21,15 @@ static void assert_cut(const char *line, const char *ids, const char *back)
 {
     struct subtokens *s = subtokens_of(vocabulary);
     int32_t id[256];
-    struct text got = {0}, told = {0};
-    text_bytes(&got, "", 0), text_bytes(&told, "", 0);
+    struct text got = {0}, decoded = {0};
+    text_bytes(&got, "", 0), text_bytes(&decoded, "", 0);
     int64_t count = subtokens_encode(s, line, strlen(line), id);
     for (int64_t i = 0; i < count; i++) text_add(&got, "%s%d", i ? " " : "", id[i]);
     assert_string_equal(got.at, ids);
     id[count] = BPE_EOS, id[count + 1] = BPE_FIRST;  // nothing counts behind the end
-    subtokens_decode(s, id, count + 2, &told);
-    assert_string_equal(told.at, back);
-    text_free(&got), text_free(&told);
+    subtokens_decode(s, id, count + 2, &decoded);
+    assert_string_equal(decoded.at, back);
+    text_free(&got), text_free(&decoded);
     subtokens_free(s);
 }
 
@@ -60,10 +60,10 @@ TEST(escapes_of_no_character_are_replaced)
 {
     struct subtokens *s = subtokens_of("'\\55296;_'\n'\\1114112;_'\n'\\0;_'\n'\\x_'\n'\\9_'\n");
     const int32_t id[] = {BPE_FIRST, BPE_FIRST + 1, BPE_FIRST + 2, BPE_BOS, BPE_FIRST + 3, BPE_FIRST + 4};
-    struct text told = {0};
-    subtokens_decode(s, id, 6, &told);
-    assert_string_equal(told.at, "〓〓〓\\x\\9");
-    text_free(&told);
+    struct text decoded = {0};
+    subtokens_decode(s, id, 6, &decoded);
+    assert_string_equal(decoded.at, "〓〓〓\\x\\9");
+    text_free(&decoded);
     subtokens_free(s);
 }
 

@@ -135,7 +135,7 @@ TEST_WITH(statuses_follow_the_points, setup, leave)
     struct results *r = open_db(RESULTS_WRITE);
     static const struct {
         int64_t k;
-        enum run_status told, stored;
+        enum run_status given, stored;
     } cases[] = {{9400, RUN_DONE, RUN_DONE}, {9399, RUN_DONE, RUN_MISSED}, {9400, RUN_MISSED, RUN_DONE},
                  {-1, RUN_DONE, RUN_MISSED}, {9999, RUN_INTERRUPTED, RUN_INTERRUPTED}, {9999, RUN_FAILED, RUN_FAILED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -145,7 +145,7 @@ TEST_WITH(statuses_follow_the_points, setup, leave)
         assert_int_equal(result_begin(r, &facts, &run), 0);
         struct run_point point = fixture_point(1, cases[i].k);
         assert_int_equal(result_point(run, &point), 0);
-        assert_int_equal(result_end(run, cases[i].told, NULL, &stored), 0);
+        assert_int_equal(result_end(run, cases[i].given, NULL, &stored), 0);
         assert_int_equal(stored, cases[i].stored);
     }
     assert_int_equal(number(r, "SELECT count(*) FROM runs WHERE status = 'missed'"), 2);

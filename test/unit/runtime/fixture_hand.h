@@ -65,10 +65,10 @@ static void run(void)
     int program = session_add(session, g);
     if (program < 0 || session_ready(session) < 0) fail_msg("%s", error_text());
     for (int i = 0; i < input_count; i++) {
-        double room[MOST] = {0};
+        double buffer[MOST] = {0};
         for (int j = 0; j < (int)shape_count(&inputs[i].slot->shape); j++)
-            element_set(inputs[i].slot->dtype, room, j, inputs[i].value[j]);
-        assert_int_equal(session_put(session, inputs[i].name, room, 0, slot_bytes(inputs[i].slot)), 0);
+            element_set(inputs[i].slot->dtype, buffer, j, inputs[i].value[j]);
+        assert_int_equal(session_put(session, inputs[i].name, buffer, 0, slot_bytes(inputs[i].slot)), 0);
     }
     assert_int_equal(session_run(session, program), 0);
 }
@@ -76,12 +76,12 @@ static void run(void)
 static void want_slot(const char *name, int n, const double *value)
 {
     const struct slot *slot = slot_find(session->store, name);
-    double room[MOST];
+    double buffer[MOST];
     assert_non_null(slot);
     assert_int_equal(shape_count(&slot->shape), n);
-    assert_int_equal(session_get(session, name, room, slot_bytes(slot)), 0);
+    assert_int_equal(session_get(session, name, buffer, slot_bytes(slot)), 0);
     for (int i = 0; i < n; i++) {
-        double got = element_get(slot->dtype, room, i);
+        double got = element_get(slot->dtype, buffer, i);
         if (got != value[i] && (isnan(value[i]) ? !isnan(got) : !(fabs(got - value[i]) <= 1e-6 * fmax(1.0, fabs(value[i])))))
             fail_msg("%s[%d] is %.9g, not %.9g", name, i, got, value[i]);
     }

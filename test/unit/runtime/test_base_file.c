@@ -159,26 +159,26 @@ static void put(const char *path, const char *text)
 TEST_WITH(test_limits_of_control_groups, enter, leave)
 {
     char root[80];
-    struct cgroup_place place = {root, "own"};
+    struct cgroup_paths paths = {root, "own"};
     assert_int_equal(chdir(folder), 0);
     snprintf(root, sizeof root, "%s/g", folder);
     assert_int_equal(system("mkdir -p g/a/b"), 0);
-    assert_true(cgroup_memory_left(&place) == INT64_MAX && cgroup_processors(&place) == INT64_MAX);
+    assert_true(cgroup_memory_left(&paths) == INT64_MAX && cgroup_processors(&paths) == INT64_MAX);
     put("own", "7:cpu:/x\n0::/a/b\n");
     put("g/a/b/memory.max", "max\n");
     put("g/a/b/memory.current", "100\n");
     put("g/a/b/cpu.max", "max 100000\n");
-    assert_true(cgroup_memory_left(&place) == INT64_MAX && cgroup_processors(&place) == INT64_MAX);
+    assert_true(cgroup_memory_left(&paths) == INT64_MAX && cgroup_processors(&paths) == INT64_MAX);
     put("g/a/memory.max", "5000\n");
     put("g/a/memory.current", "1000\n");
     put("g/a/cpu.max", "250000 100000\n");
-    assert_int_equal(cgroup_memory_left(&place), 4000);
-    assert_int_equal(cgroup_processors(&place), 3);
+    assert_int_equal(cgroup_memory_left(&paths), 4000);
+    assert_int_equal(cgroup_processors(&paths), 3);
     put("g/memory.max", "3000\n");
     put("g/memory.current", "3500\n");
     put("g/cpu.max", "100000 100000\n");
-    assert_int_equal(cgroup_memory_left(&place), 1);
-    assert_int_equal(cgroup_processors(&place), 1);
+    assert_int_equal(cgroup_memory_left(&paths), 1);
+    assert_int_equal(cgroup_processors(&paths), 1);
     put("own", "0::/\n");
-    assert_int_equal(cgroup_memory_left(&place), 1);
+    assert_int_equal(cgroup_memory_left(&paths), 1);
 }

@@ -450,10 +450,10 @@ static void run_guarded(struct cpu_device *cpu, const struct graph *g, const str
     OK(op->supports(cpu, g, n));
     step.work_bytes = op->workspace(cpu, g, n);
     assert_int_equal(step.work_bytes, op->workspace(cpu, g, n));
-    size_t room = (step.work_bytes + 63) / 64 * 64 + GUARD, out = value_bytes(node_out(g, n, 0));
-    unsigned char *work = aligned_alloc(64, room), *y = aligned_alloc(64, (out + 63) / 64 * 64 + GUARD);
+    size_t capacity = (step.work_bytes + 63) / 64 * 64 + GUARD, out = value_bytes(node_out(g, n, 0));
+    unsigned char *work = aligned_alloc(64, capacity), *y = aligned_alloc(64, (out + 63) / 64 * 64 + GUARD);
     assert_true(work && y);
-    memset(work, 0xa5, room);
+    memset(work, 0xa5, capacity);
     memset(y, 0xa5, (out + 63) / 64 * 64 + GUARD);
     size_t kept = op->kept ? op->kept(cpu, g, n) : 0;
     unsigned char *keeps = aligned_alloc(64, (kept + 63) / 64 * 64 + GUARD);

@@ -35,9 +35,10 @@ static struct session *layered(struct plan **plan)
 
 static int live_together(const struct plan *p, int v)  // another value of the slab, live at the same time; NONE: none
 {
-    for (int u = 0; u < p->graph->values; u++)
-        if (u != v && p->place[u].bytes && p->place[u].first <= p->place[v].last && p->place[v].first <= p->place[u].last)
-            return u;
+    for (int u = 0; u < p->graph->values; u++) {
+        const struct placement *a = &p->placement[u], *b = &p->placement[v];
+        if (u != v && a->bytes && a->first <= b->last && b->first <= a->last) return u;
+    }
     return NONE;
 }
 
@@ -48,16 +49,16 @@ TEST(test_verify_can_fail)
     OK(plan_verify(p));
     int planted = 0;
     for (int v = 0; v < p->graph->values; v++) {
-        if (!p->place[v].bytes) continue;
+        if (!p->placement[v].bytes) continue;
         int other = live_together(p, v);
-        struct place was = p->place[v];
-        p->place[v].offset = p->slab_bytes - was.bytes + PLAN_ALIGN;
+        struct placement was = p->placement[v];
+        p->placement[v].offset = p->slab_bytes - was.bytes + PLAN_ALIGN;
         REFUSED(plan_verify(p), "leaves the slab");
-        p->place[v] = was;
+        p->placement[v] = was;
         if (other == NONE) continue;
-        p->place[v].offset = p->place[other].offset;
+        p->placement[v].offset = p->placement[other].offset;
         REFUSED(plan_verify(p), "overlap");
-        p->place[v] = was;
+        p->placement[v] = was;
         OK(plan_verify(p));
         planted++;
     }
@@ -93,30 +94,30 @@ static struct session *banks(const struct device_type *type, struct plan **plan)
     return s;
 }
 
-static bool share_bytes(const struct place *a, const struct place *b)
+static bool share_bytes(const struct placement *a, const struct placement *b)
 {
     return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-// Scopes stay empty here, so the node's place in the order identifies a bank.
-static int bank_of(const struct plan *p, int v) { return p->place[v].first / (p->count / BANKS); }
+// Scopes stay empty here, so the node's position in the order identifies a bank.
+static int bank_of(const struct plan *p, int v) { return p->placement[v].first / (p->count / BANKS); }
 
 static int banks_that_share(const struct plan *p)
 {
     int pairs = 0;
     for (int v = 0; v < p->graph->values; v++)
         for (int u = 0; u < v; u++)
-            pairs += p->place[u].bytes && p->place[v].bytes && bank_of(p, u) != bank_of(p, v) &&
-                     share_bytes(&p->place[u], &p->place[v]);
+            pairs += p->placement[u].bytes && p->placement[v].bytes && bank_of(p, u) != bank_of(p, v) &&
+                     share_bytes(&p->placement[u], &p->placement[v]);
     return pairs;
 }
 
 TEST(test_chains_beside_each_other_share_no_bytes)
 {
-    struct device_type beside = device_ref;
-    beside.overlaps = true;
+    struct device_type overlapping = device_ref;
+    overlapping.overlaps = true;
     struct plan *one, *many;
-    struct session *s = banks(&device_ref, &one), *t = banks(&beside, &many);
+    struct session *s = banks(&device_ref, &one), *t = banks(&overlapping, &many);
     assert_null(one->flow);
     assert_non_null(many->flow);
     assert_true(banks_that_share(one) > 10);
@@ -126,7 +127,7 @@ TEST(test_chains_beside_each_other_share_no_bytes)
     int planted = 0;
     for (int v = 0; v < many->graph->values; v++)
         for (int u = 0; u < v; u++) {
-            struct place *a = &many->place[u], *b = &many->place[v], was = *b;
+            struct placement *a = &many->placement[u], *b = &many->placement[v], was = *b;
             if (!a->bytes || !b->bytes || a->last >= b->first || bank_of(many, u) == bank_of(many, v)) continue;
             b->offset = a->offset;
             REFUSED(plan_verify(many), "overlap");
@@ -155,12 +156,12 @@ TEST(test_classes_sum)
     assert_true(p->memory[MEMORY_ACTIVATIONS] + p->memory[MEMORY_GRADIENTS] > 0);
     bool saved = false, gradient = false;
     for (int v = 0; v < p->graph->values; v++) {
-        saved |= p->place[v].bytes && p->place[v].memory == MEMORY_ACTIVATIONS;
-        gradient |= p->place[v].bytes && p->place[v].memory == MEMORY_GRADIENTS;
+        saved |= p->placement[v].bytes && p->placement[v].memory == MEMORY_ACTIVATIONS;
+        gradient |= p->placement[v].bytes && p->placement[v].memory == MEMORY_GRADIENTS;
     }
     assert_true(saved && gradient);
     size_t all = 0;
-    for (int v = 0; v < p->graph->values; v++) all += p->place[v].bytes;
+    for (int v = 0; v < p->graph->values; v++) all += p->placement[v].bytes;
     assert_true(p->slab_bytes < all);  // memory is used again
     session_done(s);
 }
@@ -265,8 +266,8 @@ TEST(test_random_graphs)
         size_t all = 0;
         const struct plan *p = s->plan[program];
         for (int v = 0; v < g->values; v++) {
-            shared += p->place[v].root != v && !g->value[p->place[v].root].slot;
-            all += p->place[v].bytes;
+            shared += p->placement[v].root != v && !g->value[p->placement[v].root].slot;
+            all += p->placement[v].bytes;
         }
         reused += all > p->slab_bytes;
         session_done(s);
@@ -287,7 +288,7 @@ TEST(test_random_graphs_can_differ)
         OK(session_plan(s));
         struct plan *p = s->plan[program];
         for (int v = 0; v < g->values; v++)
-            if (p->place[v].bytes) p->place[v].offset = 0;  // all of them at the beginning
+            if (p->placement[v].bytes) p->placement[v].offset = 0;  // all of them at the beginning
         noticed += differs(s, g, program);
         session_done(s);
     }

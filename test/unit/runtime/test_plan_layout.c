@@ -24,9 +24,9 @@ static bool node_uses(const struct plan *p, int at, int root, bool written)
 {
     const struct node *n = &p->graph->node[p->order[at]];
     for (int i = 0; i < MAX_OUT; i++)
-        if (n->out[i] != NONE && p->place[n->out[i]].root == root) return true;
+        if (n->out[i] != NONE && p->placement[n->out[i]].root == root) return true;
     for (int i = 0; i < MAX_IN && !written; i++)
-        if (n->in[i] != NONE && p->place[n->in[i]].root == root) return true;
+        if (n->in[i] != NONE && p->placement[n->in[i]].root == root) return true;
     return false;
 }
 
@@ -35,10 +35,10 @@ static bool waits(const struct plan *p, int at, int before)
 {
     const struct node *n = &p->graph->node[p->order[at]];
     for (int i = 0; i < MAX_IN; i++)
-        if (n->in[i] != NONE && node_uses(p, before, p->place[n->in[i]].root, true)) return true;
+        if (n->in[i] != NONE && node_uses(p, before, p->placement[n->in[i]].root, true)) return true;
     for (int i = 0; i < MAX_OUT; i++) {
         if (n->out[i] == NONE) continue;
-        int root = p->place[n->out[i]].root;
+        int root = p->placement[n->out[i]].root;
         if (node_uses(p, before, root, p->graph->value[root].slot != NULL)) return true;
     }
     return false;
@@ -91,7 +91,8 @@ static int lay_plainly(const struct plain *t, struct block *block)
     const struct plan *p = t->plan;
     int count = 0;
     for (int v = 0; v < p->graph->values; v++)
-        if (p->place[v].bytes) block[count++] = (struct block){p->place[v].bytes, 0, p->place[v].first, p->place[v].last, v};
+        if (p->placement[v].bytes)
+            block[count++] = (struct block){p->placement[v].bytes, 0, p->placement[v].first, p->placement[v].last, v};
     for (int at = 0; at < p->count; at++)
         if (p->work_bytes[at]) block[count++] = (struct block){p->work_bytes[at], 0, at, at, -1 - at};
     qsort(block, (size_t)count, sizeof *block, larger_first);
@@ -131,7 +132,7 @@ static void compare(uint32_t seed, bool overlaps, int *moved)
     size_t slab = 0;
     for (int i = 0; i < count; i++) {
         const struct block *b = &block[i];
-        size_t offset = b->owner < 0 ? t.plan->work_offset[-1 - b->owner] : t.plan->place[b->owner].offset;
+        size_t offset = b->owner < 0 ? t.plan->work_offset[-1 - b->owner] : t.plan->placement[b->owner].offset;
         if (offset != b->offset) fail_msg("graph %u: block %d lies at %zu, not at %zu", seed, b->owner, offset, b->offset);
         *moved += offset > 0;
         if (b->offset + b->bytes > slab) slab = b->offset + b->bytes;
@@ -165,12 +166,12 @@ TEST(test_proof_finds_every_overlap)
         struct dice d = {seed + 1000, 0};
         for (int tries = 0; tries < 20; tries++) {
             int v = (int)roll(&d, (uint32_t)g->values);
-            struct place was = p->place[v];
+            struct placement was = p->placement[v];
             if (!was.bytes) continue;
-            p->place[v].offset = roll(&d, (uint32_t)((p->slab_bytes - was.bytes) / PLAN_ALIGN + 1)) * PLAN_ALIGN;
+            p->placement[v].offset = roll(&d, (uint32_t)((p->slab_bytes - was.bytes) / PLAN_ALIGN + 1)) * PLAN_ALIGN;
             bool overlap = false;
             for (int u = 0; u < g->values; u++) {
-                const struct place *a = &p->place[v], *b = &p->place[u];
+                const struct placement *a = &p->placement[v], *b = &p->placement[u];
                 overlap |= u != v && b->bytes && a->first <= b->last && b->first <= a->last &&
                            a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
             }
@@ -181,7 +182,7 @@ TEST(test_proof_finds_every_overlap)
                 OK(plan_verify(p));
                 passed++;
             }
-            p->place[v] = was;
+            p->placement[v] = was;
         }
         session_done(s);
     }

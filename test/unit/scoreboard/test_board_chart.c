@@ -214,8 +214,8 @@ TEST(dates_have_labels_with_room)
         if (ticks.count < 2 || ticks.count > 5) fail_msg("range %g: %d labels", ranges[i], ticks.count);
         for (int t = 1; t < ticks.count; t++) {
             assert_string_not_equal(ticks.label[t], ticks.label[t - 1]);
-            double room = chart_place(&span, ticks.at[t]) - chart_place(&span, ticks.at[t - 1]);
-            if (room < 7.5 * (double)strlen(ticks.label[t])) fail_msg("range %g: %s has %g", ranges[i], ticks.label[t], room);
+            double gap = chart_pixel(&span, ticks.at[t]) - chart_pixel(&span, ticks.at[t - 1]);
+            if (gap < 7.5 * (double)strlen(ticks.label[t])) fail_msg("range %g: %s has %g", ranges[i], ticks.label[t], gap);
         }
     }
 }

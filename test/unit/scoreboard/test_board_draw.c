@@ -103,18 +103,18 @@ TEST_WITH(test_a_new_statement_stays_drawn, set_up, tear_down)
 {
     struct drawn d;
     char digest[DIGEST_HEX];
-    json_t *slow = run_of("ada", 1), *first = run_of("ada", 2), *anew;
+    json_t *slow = run_of("ada", 1), *first = run_of("ada", 2), *replacement;
     assert_int_equal(hand_in(slow, &ada), PROBLEM_NONE);
     fixture_vary(first, 2);
     fixture_slow(first, 1000000000LL);
     no_keys(DRAW_WHOLE, 0);
     digest_of(first, digest);
-    anew = json_deep_copy(first);
-    json_object_set_new(anew, "supersedes", json_string(digest));
-    json_object_set_new(anew, "note", json_string("a remark"));
+    replacement = json_deep_copy(first);
+    json_object_set_new(replacement, "supersedes", json_string(digest));
+    json_object_set_new(replacement, "note", json_string("a remark"));
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     const int64_t checkpoint = last.sequence;
-    assert_int_equal(hand_in(anew, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(replacement, &ada), PROBLEM_NONE);
     assert_true(was_drawn(last.sequence, &d));
     assert_int_equal(d.checkpoint, checkpoint);
     assert_int_equal(repeat(last.sequence, 1, "differs"), PROBLEM_NONE);

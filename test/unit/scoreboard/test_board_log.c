@@ -126,9 +126,9 @@ static void copy(const char *from, const char *to)
     assert_int_equal(system(command), 0);
 }
 
-static void assert_refused(const char *what, bool anew)
+static void assert_refused(const char *what, bool new_log)
 {
-    const struct store_settings settings = {.path = path, .anew = anew};
+    const struct store_settings settings = {.path = path, .new_log = new_log};
     if (store_open(&settings, STORE_WRITE, &store) == 0) fail_msg("it was opened: %s", what);
     if (strstr(error_text(), what) == NULL) fail_msg("no \"%s\" in: %s", what, error_text());
     store = NULL;
@@ -186,11 +186,11 @@ TEST_WITH(test_checkpoint_file, set_up, tear_down)
     snprintf(head, sizeof head, "%s.checkpoint", path);
     for (int i = 1; i <= 3; i++) assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
     close_all();
-    for (int place = 0; place < 2; place++) {
+    for (int block = 0; block < 2; block++) {
         const int file = open(head, O_WRONLY);
-        assert_int_equal(pwrite(file, "torn", 4, place * 4096 + 20), 4);
+        assert_int_equal(pwrite(file, "torn", 4, block * 4096 + 20), 4);
         close(file);
-        if (place > 0) break;
+        if (block > 0) break;
         open_all();  // and signs the missing checkpoints
         assert_int_equal(signed_head().size, 3);
         assert_int_equal(hand_in(run_of("ada", 4), &ada), PROBLEM_NONE);
@@ -204,7 +204,7 @@ TEST_WITH(test_checkpoint_file, set_up, tear_down)
     assert_refused("holds no checkpoint", false);
     assert_int_equal(unlink(head), 0);
     assert_refused("is missing", false);
-    assert_int_equal(store_open(&(struct store_settings){.path = path, .anew = true}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .new_log = true}, STORE_WRITE, &store), 0);
     assert_int_equal(store_reader(store, &reader), 0);
     assert_int_equal(signed_head().size, 5);
     assert_int_equal(hand_in(run_of("ada", 6), &ada), PROBLEM_NONE);
@@ -249,7 +249,7 @@ TEST_WITH(test_lost_record_keeps_its_checkpoint, set_up, tear_down)
     assert_null(store_set_aside(store));
     close_all();
     copy(head, kept);
-    const struct store_settings settings = {.path = path, .origin = "test", .anew = true};
+    const struct store_settings settings = {.path = path, .origin = "test", .new_log = true};
     for (int i = 0; i < 2; i++) {  // the second start finds a log without entries
         if (i == 0) assert_int_equal(unlink(path), 0);
         assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);

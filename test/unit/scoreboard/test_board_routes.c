@@ -129,9 +129,9 @@ static void check_references(const json_t *root, const json_t *value)
     json_t *member;
     size_t i;
     if (target != NULL) {
-        char room[256], *rest = room, *name;
+        char buffer[256], *rest = buffer, *name;
         assert_memory_equal(target, "#/", 2);
-        snprintf(room, sizeof room, "%s", target + 2);
+        snprintf(buffer, sizeof buffer, "%s", target + 2);
         const json_t *at = root;
         while ((name = strsep(&rest, "/")) != NULL) at = json_object_get(at, name);
         if (at == NULL) printf("%s leads nowhere\n", target);

@@ -572,7 +572,7 @@ TEST_WITH(test_lost_record, set_up, tear_down)
     assert_int_equal(unlink(path), 0);
     struct store_settings settings = {.path = path, .origin = "test"};
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), ERR_MISSING);
-    settings.anew = true;
+    settings.new_log = true;
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
     assert_int_equal(store_reader(store, &reader), 0);
 }

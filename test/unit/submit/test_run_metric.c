@@ -59,7 +59,7 @@ static json_t *parsed(const char *text)
 TEST(curves_are_read)
 {
     struct run_metric metrics[RUN_METRICS_MAX];
-    char place[CURVE_PLACE];
+    char moment[CURVE_MOMENT];
     json_t *run = parsed("{\"metrics\":[{\"name\":\"top5\",\"unit\":\"%\",\"lower_is_better\":0,\"items\":50000},"
                          "{\"name\":\"top1\",\"unit\":\"%\",\"lower_is_better\":0,\"items\":50000}],"
                          "\"points\":[{\"step\":1200,\"epoch_micro\":2500000,\"classic_ns\":3600000000000,"
@@ -68,7 +68,7 @@ TEST(curves_are_read)
     assert_int_equal(curve_metrics(run, metrics), 2);
     const json_t *point = json_array_get(json_object_get(run, "points"), 0);
     assert_int_equal(curve_score(point, &metrics[1]), 38000);
-    assert_string_equal(curve_place(point, place), "epoch 2.5, step 1200");
+    assert_string_equal(curve_moment(point, moment), "epoch 2.5, step 1200");
     assert_int_equal(curve_score(json_array_get(json_object_get(run, "points"), 1), &metrics[0]), RUN_SCORE_NONE);
     struct text log = {0};
     training_log(run, &log);
@@ -76,10 +76,10 @@ TEST(curves_are_read)
     text_free(&log);
     json_decref(run);
     json_t *whole = parsed("{\"step\":2,\"epoch_micro\":2000000}");  // of a program that counts epochs alone
-    assert_string_equal(curve_place(whole, place), "epoch 2");
+    assert_string_equal(curve_moment(whole, moment), "epoch 2");
     json_decref(whole);
     json_t *far = parsed("{\"step\":1125899906842624,\"epoch_micro\":0}");  // the most that the table of members lets in
-    assert_string_equal(curve_place(far, place), "epoch 0, step 1125899906842624");
+    assert_string_equal(curve_moment(far, moment), "epoch 0, step 1125899906842624");
     json_decref(far);
     assert_int_equal(curve_metrics(NULL, metrics), 1);
 }

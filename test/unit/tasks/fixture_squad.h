@@ -10,7 +10,7 @@
 
 enum { ARTICLES = 12 };  // two articles are for validation
 
-static int misplaced;  // answers stand so many characters before the place that the file says
+static int misplaced;  // answers stand so many characters before the position that the file says
 
 // Contexts of `words` words "Word17" with accents and signs between, then "Once7" in article 7 if `once`; and a question about
 // the word before the answer.

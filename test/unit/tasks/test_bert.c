@@ -317,13 +317,13 @@ static int check_masked(const struct filled *f, int64_t row, int64_t length, int
     int wanted = (int)rint(f->length * share);
     assert_int_equal(masked, wanted < 1 ? 1 : wanted > most ? most : wanted);
     for (int i = 0; i < most; i++) {
-        int64_t place = f->places[i] - row * length;
+        int64_t piece = f->places[i] - row * length;
         if (i >= masked) {
             assert_int_equal(f->labels[i], -1);
             continue;
         }
-        assert_in_range(place, 1, f->length - 2);
-        assert_int_not_equal(place, second - 1);
+        assert_in_range(piece, 1, f->length - 2);
+        assert_int_not_equal(piece, second - 1);
         if (i > 0) assert_true(f->places[i] > f->places[i - 1]);
     }
     return masked;
@@ -342,7 +342,7 @@ TEST(samples_are_as_published)
     assert_int_equal(dataset_facts(m.view)->count[SPLIT_TEST], 1000);
     for (int64_t i = 0; i < samples; i++) {
         struct filled f;
-        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 7, .epoch = 3, .place = i % 8}, &f);
+        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 7, .epoch = 3, .row = i % 8}, &f);
         int count = check_sample(&f, i % 8, LONG, MASKS);
         masked += count, random += f.next, longest += f.length == LONG;
         for (int k = 0; k < count; k++) {
@@ -394,7 +394,7 @@ TEST(a_recipe_masks_more)
     int64_t masked = 0, pieces = 0;
     for (int64_t i = 0; i < 500; i++) {
         struct filled f;
-        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 1, .place = 1}, &f);
+        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 1, .row = 1}, &f);
         masked += check_masked(&f, 1, LONG, MANY, 0.4), pieces += f.length;
     }
     assert_float_equal((double)masked / (double)pieces, 0.4, 0.005);
@@ -418,7 +418,7 @@ TEST(first_epochs_are_brief)
         assert_int_equal(brief, epoch == 8);
         for (int64_t i = 0; i < 100; i++) {
             struct filled f;
-            fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 1, .epoch = epoch, .place = 3}, &f);
+            fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 1, .epoch = epoch, .row = 3}, &f);
             check_sample(&f, 3, brief ? 32 : LONG, brief ? 5 : MASKS);
         }
     }
@@ -437,7 +437,7 @@ TEST(the_scored_set_is_fixed)
             struct filled f, again;
             struct cloze_sample s;
             fill_one(&m, &(struct feed_item){.split = SPLIT_TEST, .index = i, .seed = 5, .epoch = 9}, &f);
-            fill_one(&m, &(struct feed_item){.split = SPLIT_TEST, .index = i, .place = 2}, &again);
+            fill_one(&m, &(struct feed_item){.split = SPLIT_TEST, .index = i, .row = 2}, &again);
             check_sample(&f, 0, LONG, MASKS), check_sample(&again, 2, LONG, MASKS);
             assert_memory_equal(f.tokens, again.tokens, sizeof f.tokens);
             cloze_sample(m.view, i, &s);

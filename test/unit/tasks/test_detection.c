@@ -116,7 +116,7 @@ TEST(anchors_of_ssd_and_their_truths)
     assert_float_equal(labels, 4.36901943, 1e-6);
     assert_float_equal(deltas, -13.2397534, 1e-4);
     anchors_free(a);
-    // There is no room for the last two levels.
+    // There is no space for the last two levels.
     assert_int_equal(anchors_count(&ssd_style, 128, 160), 4 * 16 * 20 + 6 * (8 * 10 + 4 * 5 + 2 * 3));
     assert_int_equal(anchors_count(&efficientdet_style, 512, 512), 49104);
     free(t);
@@ -193,7 +193,7 @@ TEST(a_box_is_averaged_with_worse_ones_that_overlap_it)
     answers_free(&a);
 }
 
-// A box that all views find at its mirrored place is one; without averaging it is the best view's.
+// A box that all views find at its mirrored position is one; without averaging it is the best view's.
 TEST(views_are_turned_back)
 {
     struct anchors_style alone = retina_style;

@@ -161,11 +161,11 @@ TEST(a_seed_gives_its_bytes)
         size_t n, m;
         int steps = 3;  // of large batches: into the second epoch
         float *first = train_weights(&one, 7, steps, &n), *again = train_weights(&one, 7, steps, &m);
-        float *anew = train_weights(&two, 7, steps, &m), *other = train_weights(&two, 8, 1, &m);
+        float *repeat = train_weights(&two, 7, steps, &m), *other = train_weights(&two, 8, 1, &m);
         assert_memory_equal(first, again, n * sizeof *first);
-        assert_memory_equal(first, anew, n * sizeof *first);
+        assert_memory_equal(first, repeat, n * sizeof *first);
         assert_memory_not_equal(first, other, n * sizeof *first);
-        free(first), free(again), free(anew), free(other);
+        free(first), free(again), free(repeat), free(other);
         bench_close(&one);
         bench_close(&two);
     }

@@ -85,7 +85,7 @@ TEST(test_others)
 // Steps that take what a function of their number says.
 struct clockwork {
     double (*step)(int64_t number);
-    int64_t done, told;
+    int64_t done, reported;
 };
 
 static int run_clockwork(void *context, int64_t steps, double *seconds)
@@ -99,7 +99,7 @@ static int run_clockwork(void *context, int64_t steps, double *seconds)
 static void count_told(void *context, const struct timing *t)
 {
     struct clockwork *c = context;
-    assert_int_equal(t->repeats, ++c->told);
+    assert_int_equal(t->repeats, ++c->reported);
 }
 
 static struct timing time_clockwork(double (*step)(int64_t), double seconds, int64_t repeats, struct clockwork *c)
@@ -108,7 +108,7 @@ static struct timing time_clockwork(double (*step)(int64_t), double seconds, int
     *c = (struct clockwork){.step = step};
     const struct timing_choice choice = {seconds, repeats, run_clockwork, c, count_told, c};
     assert_int_equal(timing_run(&choice, &t), 0);
-    assert_int_equal(c->told, t.repeats);
+    assert_int_equal(c->reported, t.repeats);
     assert_int_equal(c->done, t.steps);
     return t;
 }

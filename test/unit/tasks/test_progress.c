@@ -74,7 +74,7 @@ TEST(score_and_time_of_one_moment)
     struct progress p = plain;
     p.metrics = &accuracy, p.metric_count = 1, p.target = 0.9;
     struct progress_end e = {.status = "done", .scale = "",
-                             .told = {9145, {16400000000, 15 * SECOND, 14 * SECOND, 0}},
+                             .reported = {9145, {16400000000, 15 * SECOND, 14 * SECOND, 0}},
                              .last = {9945, {40 * SECOND, 38 * SECOND, 35 * SECOND, 0}}};
     char *said = written_by(&p, &e, 0, 0);
     assert_non_null(strstr(said, "done: 91.45% top-1 accuracy (target 90.00%) after 16.4 s end to end\nclassic clock 15.0 s"));
@@ -84,7 +84,7 @@ TEST(score_and_time_of_one_moment)
     assert_non_null(strstr(said, "\"end_to_end_ns\":16400000000,"));
     assert_non_null(strstr(said, "\"score\":0.9145,\"accuracy\":0.9145,"));
     assert_non_null(strstr(said, "\"last\":{\"end_to_end_ns\":40000000000,\"score\":0.9945}"));
-    e.last = e.told;
+    e.last = e.reported;
     assert_null(strstr(written_by(&p, &e, 0, 0), "last"));
     p.json = false;
     assert_null(strstr(written_by(&p, &e, 0, 0), "last"));

@@ -81,7 +81,7 @@ TEST(buckets_end_when_full)
 TEST(a_process_alone_has_what_it_gives)
 {
     int64_t count = 7, got = 0;
-    float values[] = {1, 2}, room[2];
+    float values[] = {1, 2}, capacity[2];
     int most = -1;
     assert_int_equal(ranks_open(), 0);
     assert_true(ranks_size() == 1 && ranks_rank() == 0 && ranks_machines() == 1 && !*ranks_library());
@@ -89,8 +89,8 @@ TEST(a_process_alone_has_what_it_gives)
     assert_int_equal(got, 7);
     assert_int_equal(ranks_add(&count, 1), 0);
     assert_int_equal(count, 7);
-    assert_int_equal(ranks_reduce(values, room, 2), 0);
-    assert_true(values[0] == 1 && values[1] == 2 && ranks_room(2) == 2);
+    assert_int_equal(ranks_reduce(values, capacity, 2), 0);
+    assert_true(values[0] == 1 && values[1] == 2 && ranks_scratch(2) == 2);
     assert_int_equal(ranks_most_begin(3), 0);
     assert_int_equal(ranks_most_end(&most), 0);
     assert_int_equal(most, 3);
@@ -106,14 +106,14 @@ TEST_WITH(processes_are_stored, setup, leave)
     struct results *r = open_db(RESULTS_WRITE);
     struct machine_facts other = fixture_machine;
     snprintf(other.cpu, sizeof other.cpu, "Another CPU");
-    const struct run_place places[] = {
+    const struct run_process places[] = {
         {&fixture_machine, 0, "Test CPU", 2}, {&fixture_machine, 0, "Test CPU", 2}, {&other, 1, "Another CPU", 2},
     };
     struct run_facts facts = fixture_facts(7, NULL);
     struct run *run;
     json_t *record;
     int machines;
-    facts.places = places, facts.place_count = 3, facts.threads = 6;
+    facts.places = places, facts.process_count = 3, facts.threads = 6;
     assert_int_equal(result_begin(r, &facts, &run), 0);
     int64_t id = result_id(run);
     assert_int_equal(record_read(r, id, &record), 0);

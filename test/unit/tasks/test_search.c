@@ -46,7 +46,7 @@ static int owner_of(struct step *s, int64_t all, int64_t beam)
     return graph_state(s->g, name, SHAPE(all), I32, MEMORY_DATA, (struct init){INIT_COUNT, (float)beam});
 }
 
-static int next(struct step *s, const struct decoder_place *p)
+static int next(struct step *s, const struct decoder_prefix *p)
 {
     struct graph *g = s->g;
     int64_t all = s->is.batch * p->beam;

@@ -13,10 +13,10 @@ static const struct windows_rule rules[] = {{64, 24, 20, false}, {64, 1000, 20, 
 // The loop of run_squad.py: begin, length of each window.
 static int naive_windows(const struct windows_rule *rule, int64_t question, int64_t context, int64_t (*window)[2])
 {
-    int64_t room = rule->length - 3 - (question < rule->question ? question : rule->question), begin = 0;
+    int64_t capacity = rule->length - 3 - (question < rule->question ? question : rule->question), begin = 0;
     int count = 0;
     do {
-        int64_t length = context - begin < room ? context - begin : room;
+        int64_t length = context - begin < capacity ? context - begin : capacity;
         window[count][0] = begin, window[count++][1] = length;
         if (begin + length == context) break;
         begin += length < rule->stride ? length : rule->stride;
@@ -60,14 +60,14 @@ TEST(an_answer_has_a_place_in_windows_that_hold_it_whole)
     int32_t first = -1, last = -1;
     struct windows w = windows_of(&(struct windows_rule){32, 10, 8, false}, 5, 50);  // windows of 24 pieces
     assert_int_equal(w.count, 4);
-    assert_true(windows_place(&w, 0, 0, 24, &first, &last));
+    assert_true(windows_span(&w, 0, 0, 24, &first, &last));
     assert_int_equal(first, 7), assert_int_equal(last, 30);
-    assert_false(windows_place(&w, 0, 20, 25, &first, &last));
-    assert_true(windows_place(&w, 1, 20, 25, &first, &last));
+    assert_false(windows_span(&w, 0, 20, 25, &first, &last));
+    assert_true(windows_span(&w, 1, 20, 25, &first, &last));
     assert_int_equal(first, 17), assert_int_equal(last, 21);
-    assert_false(windows_place(&w, 1, 9, 12, &first, &last));
-    assert_false(windows_place(&w, 0, 3, 3, &first, &last));
-    assert_true(windows_place(&w, 3, 49, 50, &first, &last));
+    assert_false(windows_span(&w, 1, 9, 12, &first, &last));
+    assert_false(windows_span(&w, 0, 3, 3, &first, &last));
+    assert_true(windows_span(&w, 3, 49, 50, &first, &last));
     assert_int_equal(first, 26), assert_int_equal(last, 26);
 }
 

@@ -284,11 +284,11 @@ TEST(test_header)
     free(file);
 }
 
-static int load(struct bench *b, enum state_place place)
+static int load(struct bench *b, enum state_match match)
 {
     struct state *s;
     OK(state_open(path, &s));
-    int rc = state_load(s, b->trainer, &RUN, place);
+    int rc = state_load(s, b->trainer, &RUN, match);
     state_close(s);
     return rc;
 }

@@ -150,7 +150,7 @@ static const struct golden PRE[] = {
 };
 static const struct {
     const struct golden *gradient;
-    double loss, logit[T], seen[T];  // of sample 1; seen: a Transformer's attention to place 1
+    double loss, logit[T], seen[T];  // of sample 1; seen: a Transformer's attention to position 1
 } GOLDEN[MODELS] = {
     {GNMT, 35.35599891, {-1.21596914, -2.56122391, 1.20245839, 0.51358316}, {0}},
     {SEQ2SEQ, 28.62446557, {-1.56840795, 1.33949361, 0.64308316, -2.15560704}, {0}},
@@ -205,7 +205,7 @@ static void begin_words(struct step *s)
 static void next_word(struct step *s)
 {
     const struct decoding *t = decoding_of(s->setting);
-    struct decoder_place p = {.token = step_slot(s, "token", SHAPE(ALL), I32), .at = step_slot(s, "at", SHAPE(1), I32),
+    struct decoder_prefix p = {.token = step_slot(s, "token", SHAPE(ALL), I32), .at = step_slot(s, "at", SHAPE(1), I32),
                                  .count = step_slot(s, "count", SHAPE(ALL), I32), .beam = BEAM,
                               .seen = true};
     step_keep(s, step_slot(s, "logits", SHAPE(ALL, decoding_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
@@ -239,10 +239,10 @@ struct word {
 };
 static void step_on(struct setup *o, struct word word, const int32_t token[ALL], float **logits, float **attention)
 {
-    int32_t place[1] = {word.at}, count[ALL];
+    int32_t position[1] = {word.at}, count[ALL];
     for (int n = 0; n < ALL; n++) count[n] = word.at + 1;
     OK(session_put(o->s, "token.0.3", token, 0, ALL * sizeof *token));
-    if (slot_find(o->s->store, "at.0.3")) OK(session_put(o->s, "at.0.3", place, 0, sizeof place));
+    if (slot_find(o->s->store, "at.0.3")) OK(session_put(o->s, "at.0.3", position, 0, sizeof position));
     if (slot_find(o->s->store, "count.0.3")) OK(session_put(o->s, "count.0.3", count, 0, sizeof count));
     OK(session_run(o->s, word.program));
     *logits = read_slot(o->s, "logits.0.3");

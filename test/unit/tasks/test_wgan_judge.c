@@ -14,7 +14,7 @@
 #include "tasks/wgan/nearest.h"
 #include "tasks/wgan/wgan.h"
 
-// ---- features: the random weights of lenet_draw, by layer, [in, out]; the first layer has room for 8 outputs
+// ---- features: the random weights of lenet_draw, by layer, [in, out]; the first layer holds 8 outputs
 
 static double weight(uint32_t layer, int64_t in, int64_t i, int64_t k, int64_t step)
 {

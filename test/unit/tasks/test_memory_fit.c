@@ -2,7 +2,7 @@
 // A training that does not fit into the memory of its device is refused before anything is taken, and the batch that is named
 // is the largest that fits.
 #include "runtime/null/null.h"
-#include "tasks/common/train/room.h"
+#include "tasks/common/train/memory_fit.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
@@ -34,22 +34,22 @@ TEST(the_largest_batch_is_named)
         int64_t step = i ? 3 : 1;
         open_planned(&b, settings[i]);
         size_t most = b.trainer->session->memory_total;
-        assert_int_equal(room_check(b.trainer), 0);
+        assert_int_equal(memory_fit_check(b.trainer), 0);
         for (int64_t batch = 300; batch <= 600; batch += 150) {
-            size_t room = bytes_with_batch(&b, batch) + 100;
-            assert_true(room < bytes_with_batch(&b, batch + step));
-            assert_int_equal(room_largest_batch(b.trainer, room), batch);
-            null_limit(b.device, room);
-            assert_int_equal(room_check(b.trainer), ERR_MEMORY);
+            size_t capacity = bytes_with_batch(&b, batch) + 100;
+            assert_true(capacity < bytes_with_batch(&b, batch + step));
+            assert_int_equal(memory_fit_largest_batch(b.trainer, capacity), batch);
+            null_limit(b.device, capacity);
+            assert_int_equal(memory_fit_check(b.trainer), ERR_MEMORY);
             snprintf(words, sizeof words, "the largest batch that fits is %d (--batch %d)", (int)batch, (int)batch);
             if (!strstr(error_text(), words)) fail_msg("\"%s\" is not in: %s", words, error_text());
         }
         null_limit(b.device, most);
-        assert_int_equal(room_check(b.trainer), 0);
+        assert_int_equal(memory_fit_check(b.trainer), 0);
         null_limit(b.device, most - 1);
-        assert_int_equal(room_check(b.trainer), ERR_MEMORY);
+        assert_int_equal(memory_fit_check(b.trainer), ERR_MEMORY);
         null_limit(b.device, 1000);
-        assert_int_equal(room_check(b.trainer), ERR_MEMORY);
+        assert_int_equal(memory_fit_check(b.trainer), ERR_MEMORY);
         if (!strstr(error_text(), "no batch is small enough")) fail_msg("%s", error_text());
         bench_close(&b);
     }
