@@ -2,10 +2,10 @@
 // From the games to their finished positions, the batches of leaves, the training's batches, and the state that --resume reads.
 #include "tasks/play/selfplay.h"
 
-#include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/threads.h"
 #include "tasks/common/step/drive.h"
+#include "tasks/play/chance.h"
 #include "tasks/play/play_keys.h"
 #include "tasks/play/match.h"
 
@@ -99,73 +99,33 @@ static void begin_game(struct selfplay *p, int64_t game)
     tree_begin(tree_of(p, game), &p->search, &empty);
 }
 
-// Numbers of one ply: block 0 and 1 are the noise, 2 is the move, 3 at the first ply when the game is resigned; gamma_number has
-// those from 4, and leaf_turn those from 2^16.
-static struct rng4 draw(const struct selfplay *p, const struct line *g, uint32_t block)
+static struct chance chance_of(const struct selfplay *p, const struct line *g)
 {
-    return rng_draw(p->seed, RNG_PLAY, (uint32_t)g->number, (uint32_t)g->plies, block);
+    return (struct chance){p->seed, g->number, g->plies};
 }
 
-// A number of the gamma distribution of `alpha` below 1 (Marsaglia and Tsang 2000: of alpha + 1, times a power of a uniform one).
-static float gamma_number(const struct selfplay *p, const struct line *g, float alpha, int move)
-{
-    enum { FIRST = 4, TRIES = 16 };
-    const float d = alpha + 2.0f / 3, c = 1 / sqrtf(9 * d);
-    for (uint32_t i = 0;; i++) {
-        const struct rng4 r = draw(p, g, FIRST + (uint32_t)move * TRIES + i);
-        const float x = (float)rng_normal(r), cube = 1 + c * x, v = cube * cube * cube, u = 1 - rng_unit(r.v[2]);
-        const bool fits = v > 0 && logf(u) < 0.5f * x * x + d - d * v + d * logf(v);
-        if (fits || i == TRIES - 1) return (v > 0 ? d * v : d) * powf(1 - rng_unit(r.v[3]), 1 / alpha);
-    }
-}
-
-// A Dirichlet distribution is that of gamma numbers, scaled: of exponential ones for 1.0.
 static void add_noise(const struct selfplay *p, const struct line *g, struct tree *t)
 {
-    const float alpha = (float)p->keys->alpha;
-    const struct rng4 low = draw(p, g, 0), high = draw(p, g, 1);
+    const struct chance c = chance_of(p, g);
     float noise[GAME_MOVES_MOST];
-    for (int m = 0; m < p->game->moves; m++)
-        noise[m] = alpha < 1 ? gamma_number(p, g, alpha, m) + 1e-30f
-                             : -logf(1 - rng_unit(m < 4 ? low.v[m] : high.v[m - 4])) + 1e-6f;
+    chance_noise(&c, (float)p->keys->alpha, p->game->moves, noise);
     tree_add_noise(t, &p->search, noise);
-}
-
-// By the visits, or by a power of them.
-static int draw_move(const struct selfplay *p, const struct line *g, const struct tree *t)
-{
-    const struct search_move *move = tree_root(t)->move;
-    const float power = (float)p->keys->power;
-    const uint32_t bits = draw(p, g, 2).v[0];
-    int m = 0;
-    if (power == 1) {
-        int left = (int)rng_below(bits, (uint32_t)tree_visits(t, &p->search));
-        while (left >= move[m].visits) left -= move[m++].visits;
-        return m;
-    }
-    float all = 0, sum = 0;
-    int last = 0;
-    for (m = 0; m < p->game->moves; m++) all += powf(move[m].visits, power);
-    for (m = 0; m < p->game->moves; m++) {
-        if (!move[m].visits) continue;
-        last = m, sum += powf(move[m].visits, power);
-        if (sum > rng_unit(bits) * all) break;
-    }
-    return last;
 }
 
 static int choose_move(const struct selfplay *p, const struct line *g, const struct tree *t)
 {
-    return g->plies < p->keys->opening ? draw_move(p, g, t) : tree_most_visited(t, &p->search);
+    const struct chance c = chance_of(p, g);
+    if (g->plies >= p->keys->opening) return tree_most_visited(t, &p->search);
+    return chance_move(&c, tree_root(t)->move, p->game->moves, (float)p->keys->power);
 }
 
 // Each game has a threshold of its own, and some are played to their ends.
 static bool resigns(const struct selfplay *p, const struct line *g, const struct tree *t)
 {
     const struct play_keys *k = p->keys;
-    const struct rng4 r = rng_draw(p->seed, RNG_PLAY, (uint32_t)g->number, 0, 3);
-    if (k->resign_high <= -1 || rng_unit(r.v[0]) < (float)k->played_out) return false;
-    return tree_value(t, &p->search) < (float)(k->resign_low + (double)rng_unit(r.v[1]) * (k->resign_high - k->resign_low));
+    if (k->resign_high <= -1) return false;
+    const struct chance_end end = chance_end(p->seed, g->number, k->resign_low, k->resign_high, k->played_out);
+    return !end.played_out && tree_value(t, &p->search) < end.threshold;
 }
 
 static void make_move(struct selfplay *p, int64_t game)
