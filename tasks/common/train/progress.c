@@ -40,29 +40,40 @@ static void write_json(json_t *object)
     json_decref(object);
 }
 
+// A single counted metric is called "test", next to "train". Other metrics keep their names.
+static const char *column_name(const struct progress *p, int m)
+{
+    return p->metric_count == 1 && p->metrics[m].items ? "test" : p->metrics[m].name;
+}
+
+static int column_width(const struct progress *p, int m)
+{
+    const int least = 9, name = (int)strlen(column_name(p, m));
+    return name > least ? name : least;
+}
+
 // A row that is too wide for the terminal loses columns: the rate, the training score, then metrics except the board's.
 static void fit_columns(struct progress *p)
 {
-    enum { LEAST = 7 + 11 + 10 + 11, SCORE = 10, RATE = 13 };  // epoch, loss, one metric, time
+    enum { LEAST = 7 + 11 + 11, SCORE = 10, RATE = 13 };  // epoch, loss, time
     int capacity = p->live ? program_columns(STDOUT_FILENO) : INT_MAX;
-    int width = LEAST + (p->metric_count - 1) * SCORE + SCORE + RATE;
+    int width = LEAST + SCORE + RATE;
+    for (int m = 0; m < p->metric_count; m++) width += 1 + column_width(p, m);
     p->shown = p->metric_count;
     p->rate = width <= capacity;
     if (!p->rate) width -= RATE;
     p->train = width <= capacity;
     if (!p->train) width -= SCORE;
-    for (; p->shown > 1 && width > capacity; width -= SCORE) p->shown--;
+    for (; p->shown > 1 && width > capacity; p->shown--) width -= 1 + column_width(p, p->shown - 1);
 }
 
-// A single counted metric is called "test", next to "train". Other metrics keep their names.
 static void print_columns(struct progress *p, const char *samples)
 {
     char rate[TEXT_FIGURE];
     snprintf(rate, sizeof rate, "%s/s", samples);
     printf("%7s %10s", "epoch", "loss");
     if (p->train) printf(" %9s", "train");
-    for (int m = 0; m < p->shown; m++)
-        printf(" %9s", p->metric_count == 1 && p->metrics[m].items ? "test" : p->metrics[m].name);
+    for (int m = 0; m < p->shown; m++) printf(" %*s", column_width(p, m), column_name(p, m));
     if (p->rate) printf(" %12s", rate);
     printf(" %10s\n", "time");
     program_flush();
@@ -255,7 +266,8 @@ void progress_point(struct progress *p, const struct progress_point *at)
     char figure[TEXT_FIGURE], time[TEXT_FIGURE];
     printf("%7.2f %10.4f", at->epoch, at->loss);
     if (p->train) printf(" %9s", share_text(figure, at->train_accuracy));
-    for (int m = 0; m < p->shown; m++) printf(" %9s", run_metric_text(&p->metrics[m], at->score[m], figure));
+    for (int m = 0; m < p->shown; m++)
+        printf(" %*s", column_width(p, m), run_metric_text(&p->metrics[m], at->score[m], figure));
     if (p->rate) printf(" %12s", text_count(figure, (int64_t)at->samples_per_second));
     printf(" %10s\n", text_span(time, (double)at->elapsed_ns * 1e-9));
     program_flush();
