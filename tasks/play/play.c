@@ -105,7 +105,8 @@ static const struct task_program game_programs[] = {
     [PLAY] = {"play", PROGRAM_INFER, FEED_NONE, 0, judge_leaves},
     {0},
 };
-static const struct metric wins[] = {[PLAY_WINS] = {"wins", "%", METRIC_RATIO, false}, {0}};
+static const struct metric wins[] = {
+    [PLAY_WINS] = {"wins", "%", METRIC_RATIO, false}, [PLAY_BAD_RESIGNS] = {"bad-resigns", "%", METRIC_RATIO, true}, {0}};
 static const char *const minigo_sets[] = {"minigo-9", "minigo-9-drawn", NULL};
 static const char *const minigo_recipes[] = {"minigo-9", "minigo-9-drawn", NULL};
 

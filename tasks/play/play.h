@@ -18,7 +18,10 @@ int play_baselines(const struct setting *, struct dataset *stored, struct datase
 extern const struct player play_player;  // play_games.c
 
 // Of Go the judge plays games within an evaluation: the answer to a batch is the results, f32 [count, 1].
-enum { PLAY_RESULT = 0, PLAY_WINS = 0 };
+// Beside the score stands MiniGo's share of bad resignations since the evaluation before: of the games of self-play that are
+// played to their ends and that a player would have resigned, those that this player won.
+enum { PLAY_RESULT };
+enum { PLAY_WINS, PLAY_BAD_RESIGNS };
 extern const struct judge wins_judge;
 int wins_answer(struct drive *);
 

@@ -60,12 +60,14 @@ int wins_answer(struct drive *d)
 struct wins {
     int64_t games;
     int8_t *result;  // 0: not played yet
+    struct selfplay_resigned resigned;  // since the evaluation before
 };
 
 static int begin_wins(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
 {
     struct wins *w = *state = zalloc(sizeof *w);
-    (void)c, (void)view;
+    (void)view;
+    w->resigned = selfplay_take_resigned(c);
     w->games = dataset_facts(stored)->count[SPLIT_TEST];
     w->result = zalloc((size_t)w->games + 1);
     return 0;
@@ -92,7 +94,9 @@ static int end_wins(void *state, int64_t score[METRICS_MAX])
     struct wins *w = state;
     int64_t played;
     const int64_t won = count_wins(w, &played);
+    const struct selfplay_resigned *r = &w->resigned;
     if (score) score[PLAY_WINS] = played > 0 ? won * 1000000 / played : METRIC_NONE;
+    if (score) score[PLAY_BAD_RESIGNS] = r->games > 0 ? (r->wrong * 1000000 + r->games - 1) / r->games : METRIC_NONE;
     free(w->result);
     free(w);
     return 0;

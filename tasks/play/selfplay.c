@@ -20,11 +20,14 @@ struct visited {
     int16_t what, visits[];  // of the game's moves
 };
 struct line {
-    int64_t number, plies;  // then a struct visited for each ply
+    int64_t number, plies;
+    int64_t gave_up;  // 1, 2: the player who would have resigned first, in a game that is played to its end; 0: none
+    // then a struct visited for each ply
 };
 struct totals {
     int64_t positions;  // of all finished games
     int64_t games;      // that have begun
+    struct selfplay_resigned resigned;
 };
 struct selfplay;
 struct half {
@@ -119,13 +122,16 @@ static int choose_move(const struct selfplay *p, const struct line *g, const str
     return chance_move(&c, tree_root(t)->move, p->game->moves, (float)p->keys->power);
 }
 
-// Each game has a threshold of its own, and some are played to their ends.
-static bool resigns(const struct selfplay *p, const struct line *g, const struct tree *t)
+// Each game has a threshold of its own. One that is played to its end keeps who would have resigned first. The first move is
+// always made, so that every game has a position.
+static bool resigns(const struct selfplay *p, struct line *g, const struct tree *t)
 {
     const struct play_keys *k = p->keys;
-    if (k->resign_high <= -1) return false;
+    if (k->resign_high <= -1 || !g->plies) return false;
     const struct chance_end end = chance_end(p->seed, g->number, k->resign_low, k->resign_high, k->played_out);
-    return !end.played_out && tree_value(t, &p->search) < end.threshold;
+    if (tree_value(t, &p->search) >= end.threshold) return false;
+    if (end.played_out && !g->gave_up) g->gave_up = 1 + g->plies % 2;
+    return !end.played_out;
 }
 
 static void make_move(struct selfplay *p, int64_t game)
@@ -138,6 +144,23 @@ static void make_move(struct selfplay *p, int64_t game)
     tree_advance(t, &p->search, turn->what);
     g->plies++;
     if (tree_is_open(t)) add_noise(p, g, t);
+}
+
+// `result` is that of the player who moved last.
+static void count_resigned(struct selfplay *p, const struct line *g, int result)
+{
+    const int64_t last = 1 + (g->plies - 1) % 2;
+    p->is.resigned.games++;
+    p->is.resigned.wrong += g->gave_up == last ? result > 0 : result < 0;
+}
+
+struct selfplay_resigned selfplay_take_resigned(const struct setting *c)
+{
+    struct selfplay *p = c->host;
+    if (!p) return (struct selfplay_resigned){0};
+    const struct selfplay_resigned taken = p->is.resigned;
+    p->is.resigned = (struct selfplay_resigned){0};
+    return taken;
 }
 
 // A game that is not over at its root was resigned by the player to move there.
@@ -158,6 +181,7 @@ static void finish_game(struct selfplay *p, int64_t game)
         visited_in(p, to)->what = (int16_t)((g->plies - 1 - i) % 2 ? -result : result);
         (void)p->game->play(&board, turn->what);
     }
+    if (g->gave_up) count_resigned(p, g, result);
     begin_game(p, game);
 }
 
@@ -395,7 +419,7 @@ static bool is_sound_game(const struct selfplay *p, int64_t number)
 {
     const struct line *g = line_of(p, number);
     union game_board board;
-    if (g->plies < 0 || g->plies >= p->game->plies) return false;
+    if (g->plies < 0 || g->plies >= p->game->plies || g->gave_up < 0 || g->gave_up > 2) return false;
     p->game->begin(&board);
     for (int64_t i = 0; i < g->plies; i++) {
         const int move = visited_at(p, g, i)->what;
@@ -433,7 +457,9 @@ static int load_selfplay(struct drive *d, const char *bytes, size_t count)
     struct bytes b = {bytes, count};
     p->seed = d->seed;
     TRY(take(&b, &p->is, sizeof p->is));
-    if (p->is.positions < 1 || p->is.games < p->games) return fail(ERR_INPUT, "the state of the games: totals are impossible");
+    const struct selfplay_resigned *r = &p->is.resigned;
+    if (p->is.positions < 1 || p->is.games < p->games || r->wrong < 0 || r->games < r->wrong || r->games > p->is.games)
+        return fail(ERR_INPUT, "the state of the games: totals are impossible");
     TRY(take(&b, p->positions, (size_t)kept_positions(p) * p->position_bytes));
     for (int64_t i = 0; i < kept_positions(p); i++)
         if (!is_sound_position(p, i))

@@ -23,5 +23,11 @@ enum { WINS_PROGRAM = 1 };
 int64_t selfplay_batch(const struct setting *);
 struct search selfplay_search(const struct setting *);  // as the recipe has it
 
+// Games played to their ends that a player would have resigned, and those that this player won, since the last call.
+struct selfplay_resigned {
+    int64_t games, wrong;
+};
+struct selfplay_resigned selfplay_take_resigned(const struct setting *);
+
 extern const struct host selfplay_host;
 int selfplay_feed(const struct setting *, struct feed_choice *) MUST_CHECK;

@@ -15,6 +15,7 @@ train="train minigo-9 --data minigo-9-drawn --no-stop --target 0.01 --set games.
 mkdir straight
 "$DAWN" $train --threads 1 --db straight/results.db >log.txt || [ $? = 3 ]
 reads log.txt SYNTHETIC
+reads log.txt '^  epoch +loss +train +wins bad-resigns +positions/s +time$'
 "$DAWN" results export 1 --db straight/results.db --format json --to run.json
 holds run.json 'len([p for p in o["runs"][0]["points"] if p.get("scores")]) == 2'
 resumes "0 3" 16 $train --threads 1

@@ -163,7 +163,7 @@ const char *contest_metric_title(const char *metric)
     const struct contest *table = contest_table(&count);
     static const char *const shown[][2] = {  // next to a contest's metric
         {"em", "exact match"}, {"ap50", "AP at an overlap of 0.5"}, {"box_ap50", "AP50 of boxes"}, {"mask_ap", "AP of masks"},
-        {"box_ap", "AP of boxes"}, {"cer", "character error rate"}};
+        {"box_ap", "AP of boxes"}, {"cer", "character error rate"}, {"bad-resigns", "bad resignations"}};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (strcmp(metric, shown[i][0]) == 0) return shown[i][1];
     for (int i = 0; i < count; i++)

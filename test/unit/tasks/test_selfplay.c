@@ -4,6 +4,7 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
+#include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/play/match.h"
@@ -113,7 +114,7 @@ static void states_come_back(const struct task *task)
     assert_memory_equal(bytes.at, again.at, bytes.length);
     for (size_t cut = 0; cut < bytes.length; cut += 1 + bytes.length / 50)
         assert_int_equal(host->load(d, bytes.at, cut), ERR_INPUT);
-    for (size_t i = 0; i < 16; i += 8) {  // totals
+    for (size_t i = 0; i < 32; i += 8) {  // totals
         again.at[i + 7] = -1;
         assert_int_equal(host->load(d, again.at, again.length), ERR_INPUT);
         again.at[i + 7] = 0;
@@ -189,4 +190,166 @@ TEST(leaves_are_turned)
         turn_back(&game_go, turn, turned, logits);
         for (int m = 0; m < GO_MOVES; m++) assert_float_equal(logits[m], m, 0);
     }
+}
+
+// ---- resignation
+
+// As selfplay.c writes a state: totals, positions, then each game before its tree.
+struct state_layout {
+    size_t seen, position, line;
+    int64_t positions;  // kept
+};
+enum { TOTALS = 4 * sizeof(int64_t), GAVE_UP = 2 * sizeof(int64_t), LINE = 3 * sizeof(int64_t) };
+
+static struct state_layout layout_of(const struct game *g, const struct text *state)
+{
+    const size_t visited = (1 + (size_t)g->moves) * sizeof(int16_t);
+    struct state_layout l = {.seen = g->seen_bytes, .position = arena_round_up(g->seen_bytes + visited, 16),
+                             .line = arena_round_up(LINE + (size_t)g->plies * visited, 8)};
+    memcpy(&l.positions, state->at, sizeof l.positions);
+    return l;
+}
+
+static int16_t result_in(const struct state_layout *l, const struct text *state, int64_t position)
+{
+    int16_t result;
+    memcpy(&result, state->at + TOTALS + (size_t)position * l->position + l->seen, sizeof result);
+    return result;
+}
+
+// The state after the first games, of which no position is forgotten yet, and who resigned.
+static struct text play_go(const char *low, const char *high, const char *played_out, struct selfplay_resigned *resigned)
+{
+    struct bench b;
+    const char *const settings[] = {"games.first=600", "precision=f32", low, high, played_out, NULL};
+    bench_choose(&b, &task_minigo_9, "minigo-9-drawn", settings);
+    OK(device_open("cpu", 1, &b.device));
+    OK(dataset_open("minigo-9-drawn", NULL, &b.data));
+    bench_ready(&b);
+    OK(trainer_begin(b.trainer, 7));
+    struct text state = {0};
+    task_minigo_9.host->save(&b.trainer->setting, &state);
+    *resigned = selfplay_take_resigned(&b.trainer->setting);
+    assert_int_equal(selfplay_take_resigned(&b.trainer->setting).games, 0);
+    bench_close(&b);
+    return state;
+}
+
+static bool same_positions(const struct text *a, const struct text *b)
+{
+    const struct state_layout l = layout_of(&game_go, a), m = layout_of(&game_go, b);
+    return l.positions == m.positions && !memcmp(a->at + TOTALS, b->at + TOTALS, (size_t)l.positions * l.position);
+}
+
+// A game that is played to its end is the game that it is where nobody resigns, and so is one whose threshold nobody is below.
+TEST(some_games_are_played_to_their_end)
+{
+    struct selfplay_resigned nobody, out, below, all;
+    struct text never = play_go("resign.low=-1", "resign.high=-1", "resign.played_out=0", &nobody);
+    struct text played_out = play_go("resign.low=0", "resign.high=0", "resign.played_out=1", &out);
+    struct text nobody_below = play_go("resign.low=-0.99", "resign.high=-0.99", "resign.played_out=0", &below);
+    struct text resigned = play_go("resign.low=0", "resign.high=0", "resign.played_out=0", &all);
+    assert_true(same_positions(&never, &played_out));
+    assert_true(same_positions(&never, &nobody_below));
+    assert_false(same_positions(&never, &resigned));
+    assert_true(nobody.games == 0 && below.games == 0 && all.games == 0);
+    assert_true(out.games > 2 && out.wrong >= 0 && out.wrong <= out.games);
+    text_free(&never), text_free(&played_out), text_free(&nobody_below), text_free(&resigned);
+}
+
+// Who resigns loses: below 0, games end after few moves, and the player who moved last wins.
+TEST(resigned_games_are_lost)
+{
+    struct selfplay_resigned none;
+    struct text bytes = play_go("resign.low=0", "resign.high=0", "resign.played_out=0", &none);
+    const struct state_layout l = layout_of(&game_go, &bytes);
+    struct go_view begin = {0};
+    union game_board board;
+    int64_t begun;
+    int games = 0;
+    game_go.begin(&board);
+    memcpy(&begin, &board, sizeof begin);
+    for (int64_t i = 1; i <= l.positions; i++) {
+        const char *next = bytes.at + TOTALS + (size_t)i * l.position;
+        if (i < l.positions && memcmp(next, &begin, sizeof begin)) continue;
+        assert_int_equal(result_in(&l, &bytes, i - 1), 1);
+        games++;
+    }
+    assert_true(games > 600 / 20);
+    memcpy(&begun, bytes.at + sizeof(int64_t), sizeof begun);
+    assert_int_equal(begun, games + 16);  // 16 go on, and none ended without a position
+    text_free(&bytes);
+}
+
+// Says in a state that `player` would have resigned all games that go on.
+static void give_up(const struct game *g, struct text *state, int64_t games, int64_t player)
+{
+    const struct state_layout l = layout_of(g, state);
+    size_t at = TOTALS + (size_t)l.positions * l.position;
+    for (int64_t i = 0; i < games; i++) {
+        struct tree tree;
+        memcpy(state->at + at + GAVE_UP, &player, sizeof player);
+        memcpy(&tree, state->at + at + l.line, sizeof tree);
+        at += l.line + sizeof tree + (size_t)tree.count * node_bytes(g);
+    }
+    assert_int_equal(at, state->length);
+}
+
+// The positions of games that ended since, of which no game began before: the first mover's wins, losses and draws.
+static void count_results(const struct text *before, const struct text *after, int64_t result[3])
+{
+    const struct state_layout l = layout_of(&game_connect4, before), m = layout_of(&game_connect4, after);
+    const struct connect4 empty = {0};
+    for (int64_t i = l.positions; i < m.positions; i++)
+        if (!memcmp(after->at + TOTALS + (size_t)i * m.position, &empty, sizeof empty)) result[1 + result_in(&m, after, i)]++;
+}
+
+// A resignation is wrong if its player won. Each step ends the next of two games that go on.
+TEST(wrong_resignations_are_counted)
+{
+    static const char *const settings[] = {
+        "games.first=1", "games.parallel=2", "games.reuse=64", "search.simulations=8", "precision=f32", NULL};
+    int64_t seen[3] = {0};
+    struct bench b;
+    bench_choose(&b, &task_connect4, "connect4-drawn", settings);
+    OK(device_open("cpu", 1, &b.device));
+    OK(dataset_open("connect4-drawn", NULL, &b.data));
+    bench_ready(&b);
+    OK(trainer_begin(b.trainer, 7));
+    for (int64_t i = 0; i < 400; i++) {
+        int64_t result[3] = {0};
+        struct text before = state_of(&b), after;
+        give_up(&game_connect4, &before, 2, 3);
+        assert_int_equal(task_connect4.host->load(&b.trainer->drive, before.at, before.length), ERR_INPUT);
+        give_up(&game_connect4, &before, 2, 1 + i % 2);
+        OK(task_connect4.host->load(&b.trainer->drive, before.at, before.length));
+        OK(trainer_step(b.trainer));
+        after = state_of(&b);
+        count_results(&before, &after, result);
+        const struct selfplay_resigned r = selfplay_take_resigned(&b.trainer->setting);
+        assert_int_equal(r.games, result[0] + result[1] + result[2]);
+        assert_int_equal(r.wrong, i % 2 ? result[0] : result[2]);
+        for (int k = 0; k < 3; k++) seen[k] += result[k];
+        text_free(&before), text_free(&after);
+    }
+    assert_true(seen[0] > 2 && seen[2] > 2);
+    bench_close(&b);
+}
+
+// An evaluation tells the share since the one before.
+TEST(bad_resignations_stand_beside_the_score)
+{
+    int64_t score[METRICS_MAX];
+    struct bench b;
+    const char *const settings[] = {"resign.low=0", "resign.high=0", "resign.played_out=1", NULL};
+    bench_choose(&b, &task_minigo_9, "minigo-9-drawn", settings);
+    OK(device_open("cpu", 1, &b.device));
+    OK(dataset_open("minigo-9-drawn", NULL, &b.data));
+    bench_ready(&b);
+    OK(trainer_begin(b.trainer, 7));
+    OK(trainer_evaluate(b.trainer, score));
+    assert_in_range(score[PLAY_BAD_RESIGNS], 1, 1000000);
+    OK(trainer_evaluate(b.trainer, score));
+    assert_true(score[PLAY_BAD_RESIGNS] == METRIC_NONE);
+    bench_close(&b);
 }
