@@ -209,12 +209,36 @@ static int read_results(const json_t *root, struct coco *c)
 
 typedef int reader(const json_t *, struct coco *);
 
+// Adds which result has the byte, if the bytes before it are a list and it is in one of its objects: NaN, say, is no JSON.
+static void name_result(const char *bytes, size_t at, struct text *into)
+{
+    int64_t results = 0, depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < at; i++) {
+        if (bytes[i] == '"') quoted = !quoted;
+        else if (quoted) i += bytes[i] == '\\';
+        else if (bytes[i] == '[' || bytes[i] == '{') results += ++depth == 2;
+        else if (bytes[i] == ']' || bytes[i] == '}') depth--;
+    }
+    if (depth > 1) text_add(into, "result %lld: ", (long long)results);
+}
+
+static int refuse_bytes(const char *name, const char *bytes, bool results, const json_error_t *error)
+{
+    struct text where = {0};
+    if (results) name_result(bytes, (size_t)error->position, &where);
+    int rc = fail(ERR_INPUT, "%s: %sline %d, byte %d: %s", name, where.at ? where.at : "", error->line, error->position,
+                  error->text);
+    text_free(&where);
+    return rc;
+}
+
 static int read_bytes(const char *name, const char *bytes, size_t count, reader *read, struct coco *c)
 {
     json_error_t error;
     if (count > COCO_BYTES) return fail(ERR_INPUT, "%s is larger than %d bytes", name, COCO_BYTES);
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
-    if (!root) return fail(ERR_INPUT, "%s: line %d, byte %d: %s", name, error.line, error.position, error.text);
+    if (!root) return refuse_bytes(name, bytes, read == read_results, &error);
     int rc = read(root, c);
     json_decref(root);
     return rc < 0 ? fail_prefix(rc, "%s: ", name) : 0;

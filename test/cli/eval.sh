@@ -106,7 +106,7 @@ sed 's/"image_id": 1/"image_id": 7/' found.json >strange.json
 grep -qx 'dawn eval: strange.json: result 1: the truth has no image 7' err
 sed 's/0\.9/NaN/' found.json >nan.json
 [ "$(status "$DAWN" eval coco truth.json nan.json)" = 1 ]
-grep -q '^dawn eval: nan.json: line 1, ' err
+grep -q "^dawn eval: nan.json: result 1: line 1, byte [0-9]*: invalid token near 'NaN'$" err
 [ "$(status "$DAWN" eval coco truth.json)" = 2 ]
 [ "$(status "$DAWN" eval coco truth.json found.json more)" = 2 ]
 [ "$(status "$DAWN" eval coco -h)" = 0 ]
