@@ -344,11 +344,17 @@ void dataset_sample_name(struct dataset *ds, enum split split, int64_t index, st
     else text_add(text, "sample %lld", (long long)index);
 }
 
+void dataset_sample_path(struct dataset *ds, enum split split, int64_t index, struct text *text)
+{
+    if (ds->facts.folder != NULL) text_add(text, "%s/", ds->facts.folder);
+    dataset_sample_name(ds, split, index, text);
+}
+
 int dataset_name_failure(struct dataset *ds, enum split split, int64_t index, int rc)
 {
     struct text name = {0};
     if (rc >= 0 || ds->kind->sample_name == NULL) return rc;
-    ds->kind->sample_name(ds, split, index, &name);
+    dataset_sample_path(ds, split, index, &name);
     fail(rc, "%.700s (%.300s)", error_text(), name.at);
     text_free(&name);
     return rc;

@@ -81,7 +81,8 @@ int dataset_item_of(struct dataset *, enum split, const struct field *, int64_t 
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
 // Adds the name of a sample in the data set's source ("train/n01440764/1.JPEG"), or "sample 7".
 void dataset_sample_name(struct dataset *, enum split, int64_t index, struct text *);
-// After a failure with a sample: adds the sample's name to the sentence, if it has one, and returns `rc`.
+void dataset_sample_path(struct dataset *, enum split, int64_t index, struct text *);  // the same behind the set's folder
+// After a failure with a sample: adds the sample's path to the sentence, if it has a name, and returns `rc`.
 int dataset_name_failure(struct dataset *, enum split, int64_t index, int rc);
 // Announces that these samples will be read soon. The system begins to read them if that helps. The range must be inside the
 // split.

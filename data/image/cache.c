@@ -114,7 +114,9 @@ static int decode_sample(struct cache *cache, struct decoder *decoder, int64_t s
                           &(struct scale_into){&all, false, k->height, k->width, cache->pixels + k->at});
     TRY(dataset_name_failure(c->data, c->split, sample, rc));
     const char *damage = decoder_damage(decoder);
-    return damage != NULL && c->damage != NULL ? damage_note(c->damage, c->data, c->split, sample, damage) : 0;
+    if (damage == NULL) return 0;
+    if (c->damage != NULL) return damage_note(c->damage, c->data, c->split, sample, damage);
+    return dataset_name_failure(c->data, c->split, sample, fail(ERR_INPUT, "%s is damaged: %s", what, damage));
 }
 
 static int decode_samples(void *context, int64_t begin, int64_t end)

@@ -22,7 +22,7 @@ struct cache_choice {
     enum split split;
     int side;               // a picture with a longer shorter side is shrunk to this side; 0: none is
     int64_t limit;          // limit of the pixels in bytes; 0: nine tenths of the free memory
-    struct damage *damage;  // collects damaged pictures, which are kept as far as they could be decoded; NULL: not collected
+    struct damage *damage;  // collects damaged pictures, which are kept as far as they could be decoded; NULL: one is an error
 };
 
 struct cache;

@@ -274,7 +274,7 @@ static int decode_picture(const struct judging *j, int64_t sample, struct image 
     struct text name = {0};
     int64_t count;
     int rc = dataset_item(j->data, SPLIT_TEST, "jpeg", sample, bytes, (size_t)jpeg->shape.dim[0], &count);
-    dataset_sample_name(j->data, SPLIT_TEST, sample, &name);
+    dataset_sample_path(j->data, SPLIT_TEST, sample, &name);
     if (rc == 0) rc = image_decode(name.at, bytes, (size_t)count, &IMAGE_LIMITS, image);
     text_free(&name);
     free(bytes);

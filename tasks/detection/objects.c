@@ -107,7 +107,7 @@ int objects_masks(struct dataset *data, enum split split, int64_t index, int64_t
     free(is);
     if (rc == 0) return 0;
     struct text name = {0};
-    dataset_sample_name(data, split, index, &name);
+    dataset_sample_path(data, split, index, &name);
     rc = fail_prefix(rc, "%s: ", name.at);
     text_free(&name);
     return rc;

@@ -153,7 +153,7 @@ static int decode_view(const struct photos *p, const struct feed_item *item, con
     int64_t n;
     uint8_t *bytes = decoder_buffer(decoder, (size_t)p->greatest);
     TRY(dataset_item(p->data, p->split, "jpeg", item->index, bytes, (size_t)p->greatest, &n));
-    dataset_sample_name(p->data, p->split, item->index, &name);
+    dataset_sample_path(p->data, p->split, item->index, &name);
     int rc = decoder_size(decoder, name.at, bytes, (size_t)n, &width, &height);
     struct area area = area_of(v, width, height);
     if (rc == 0) rc = decoder_draw(decoder, name.at, bytes, (size_t)n,

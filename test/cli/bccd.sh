@@ -129,7 +129,9 @@ mv own elsewhere
 reads own.html 'run 1 was trained with --data .*own, which is gone'
 mv elsewhere own
 cp cut.jpg own/JPEGImages/b.jpg
-says 1 'bccd, trainval sample 1: b is damaged: ' "$DAWN" $few --db none.db
+for cache in 0 64; do
+    says 1 "bccd, train(val)? sample 1.*own/JPEGImages/b.jpg" "$DAWN" $few --db none.db --set data.cache=$cache
+done
 rm own/JPEGImages/b.jpg
 says 1 'own/JPEGImages/b.jpg' "$DAWN" $few --db none.db
 mkdir -p some/ImageSets/Main

@@ -60,7 +60,7 @@ static int bccd_open(struct dataset *ds, const char *given)
     struct voc_set *set = ds->own = zalloc(sizeof *set);
     bccd_published(&ds->facts);
     TRY(find_folder(ds->source, given, &set->folder));
-    ds->facts.folder = set->folder;
+    ds->facts.folder = set->folder, set->photographs = "JPEGImages", set->ending = ".jpg";
     TRY(voc_open_split(ds, SPLIT_TRAIN, TRAIN));
     TRY(voc_open_split(ds, SPLIT_TEST, TEST));
     TRY(check_apart(set));

@@ -125,7 +125,7 @@ static int pennfudan_open(struct dataset *ds, const char *given)
     struct text path = {0};
     pennfudan_published(&ds->facts);
     TRY(find_folder(ds->source, given, &set->folder));
-    ds->facts.folder = set->folder;
+    ds->facts.folder = set->folder, set->photographs = "PNGImages", set->ending = ENDING;
     text_add(&path, "%s/PNGImages", set->folder);
     int rc = folder_list(path.at, FOLDER_BY_BYTES, &folder);
     text_free(&path);

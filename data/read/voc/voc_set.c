@@ -192,7 +192,10 @@ int voc_lengths(struct dataset *ds, enum split split, const struct field *field,
 
 void voc_sample_name(struct dataset *ds, enum split split, int64_t index, struct text *into)
 {
-    text_add(into, "%s", sample_of(ds, split, index)->name);
+    const struct voc_set *set = ds->own;
+    const char *name = sample_of(ds, split, index)->name;
+    if (set->photographs != NULL) text_add(into, "%s/%s%s", set->photographs, name, set->ending);
+    else text_add(into, "%s", name);
 }
 
 int voc_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])

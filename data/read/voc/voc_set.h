@@ -21,6 +21,7 @@ struct voc_sample {
 };
 struct voc_set {
     char *folder;
+    const char *photographs, *ending;  // a photograph is PHOTOGRAPHS/NAME and this ending; NULL: it has no file
     struct voc_split {
         struct voc_sample *sample;
         int64_t count;

@@ -170,6 +170,15 @@ TEST_WITH(damaged_pictures_are_counted, open_data, close_data)
     }
 }
 
+TEST_WITH(damage_that_is_not_counted_is_an_error, open_data, close_data)
+{
+    struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
+    struct cache *cache;
+    cut(31);
+    assert_int_equal(cache_new(&choice, &cache), ERR_INPUT);
+    expect_words("pictures, train sample 31 is damaged: Premature");
+}
+
 // A process that goes on knows what the one before it found; the limit counts from there.
 TEST_WITH(damage_is_restored, open_data, close_data)
 {

@@ -100,6 +100,7 @@ static void make_files(void)
 TEST_WITH(every_third_photograph_of_both_cities_is_scored, set_up, leave)
 {
     static const char *const scored[] = {"FudanPed00001", "FudanPed00004", "PennPed00001"};
+    char photograph[64];
     struct dataset *ds;
     enum dataset_verdict verdict;
     struct text name = {0};
@@ -113,7 +114,8 @@ TEST_WITH(every_third_photograph_of_both_cities_is_scored, set_up, leave)
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TEST], 3);
     for (int i = 0; i < 3; i++) {
         dataset_sample_name(ds, SPLIT_TEST, i, &name);
-        assert_string_equal(name.at, scored[i]);
+        snprintf(photograph, sizeof photograph, "PNGImages/%s.png", scored[i]);
+        assert_string_equal(name.at, photograph);
         text_free(&name);
     }
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "labels", 2, labels, sizeof labels, &length), 0);
