@@ -41,6 +41,7 @@ struct checkpoint_import {
     const char *const *prefixes;  // "bert."; ends with NULL; NULL: none
     const char *const *fresh;     // beginnings of names of slots that keep their values where no tensor fits; likewise
     const char *inside;            // a prefix of slots' names that tensors' names may lack ("backbone."); NULL: none
+    const char *const (*older)[2]; // beginnings of slots' names, and what older files have instead; ends with NULL; NULL: none
 };
 struct checkpoint_imported {
     int taken, fresh, unused;     // slots that got a tensor, slots that kept their values, tensors that no slot wanted

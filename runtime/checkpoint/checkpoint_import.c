@@ -64,9 +64,17 @@ static int find_named(const struct match *m, const char *slot)
 
 static int find_tensor(const struct match *m, const char *slot)
 {
-    const char *inside = m->how->inside;
+    const char *inside = m->how->inside, *const(*older)[2] = m->how->older;
+    char name[CHECKPOINT_NAME_LIMIT];
     int at = find_named(m, slot);
-    return at < 0 && inside && !strncmp(slot, inside, strlen(inside)) ? find_named(m, slot + strlen(inside)) : at;
+    if (at < 0 && inside && !strncmp(slot, inside, strlen(inside))) at = find_named(m, slot + strlen(inside));
+    for (; at < 0 && older && (*older)[0]; older++) {
+        size_t skip = strlen((*older)[0]);
+        if (strncmp(slot, (*older)[0], skip) != 0) continue;
+        snprintf(name, sizeof name, "%s%s", (*older)[1], slot + skip);
+        at = find_named(m, name);
+    }
+    return at;
 }
 
 static bool is_transposed(const struct match *m, const struct slot *slot)

@@ -196,6 +196,9 @@ int checkpoint_parse(const char *where, const void *bytes, size_t count, struct 
     if (count < LENGTH_BYTES)
         return fail(ERR_INPUT, "%s has %zu %s; a safetensors file begins with %d bytes that give the length of its header",
                     where, count, count == 1 ? "byte" : "bytes", LENGTH_BYTES);
+    if (memcmp(bytes, "PK\3\4", 4) == 0)
+        return fail(ERR_INPUT, "%s is a zip file, as torch.save writes; safetensors.torch.save_file(model.state_dict(), NAME) "
+                    "writes a file that can be read", where);
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) length = length << 8 | at[i];
     if (length > CHECKPOINT_HEADER_LIMIT)
         return fail(ERR_INPUT, "%s: the header is said to have %llu bytes, %zu are allowed; is it a safetensors file?",

@@ -15,6 +15,16 @@
 // Weights of a ResNet-50 lack all that is behind it, and the prefix of its names.
 static const char *const fresh[] = {"backbone.fpn.", "rpn.", "roi_heads.", NULL};
 
+// torchvision's names before its version 0.13, which its published weights still have.
+#define PYRAMID_OLDER(kind, i) {"backbone.fpn." kind "_blocks." i ".0.", "backbone.fpn." kind "_blocks." i "."}
+#define MASK_OLDER(i, number) {"roi_heads.mask_head." i ".0.", "roi_heads.mask_head.mask_fcn" number "."}
+static const char *const older[][2] = {
+    PYRAMID_OLDER("inner", "0"), PYRAMID_OLDER("inner", "1"), PYRAMID_OLDER("inner", "2"), PYRAMID_OLDER("inner", "3"),
+    PYRAMID_OLDER("layer", "0"), PYRAMID_OLDER("layer", "1"), PYRAMID_OLDER("layer", "2"), PYRAMID_OLDER("layer", "3"),
+    MASK_OLDER("0", "1"), MASK_OLDER("1", "2"), MASK_OLDER("2", "3"), MASK_OLDER("3", "4"),
+    {"rpn.head.conv.0.0.", "rpn.head.conv."}, {NULL, NULL},
+};
+
 const struct model two_stage_models[] = {
     {.name = "maskrcnn",
      .about = "a small Mask R-CNN: a residual backbone, a pyramid of three levels, and heads for boxes and masks",
@@ -25,7 +35,7 @@ const struct model two_stage_models[] = {
 const struct model two_stage_large[] = {
     {.name = "maskrcnn-r50-fpn",
      .about = "Mask R-CNN on ResNet-50 and a pyramid of five levels, as torchvision and MLPerf have it (He et al. 2017)",
-     .parts = PART_PYRAMID, .fresh = fresh, .inside = "backbone.body."},
+     .parts = PART_PYRAMID, .fresh = fresh, .inside = "backbone.body.", .older = older},
     {0},
 };
 

@@ -76,7 +76,7 @@ static int build_network(struct pool3 *p, struct device *device)
 
 static int load_weights(struct pool3 *p, const struct checkpoint *weights)
 {
-    static const struct checkpoint_import how = {NULL, NULL, NULL};
+    static const struct checkpoint_import how = {0};
     struct checkpoint_imported imported;
     return checkpoint_import(weights, p->session, &how, &imported);
 }

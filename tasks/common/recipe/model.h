@@ -26,5 +26,6 @@ struct model {
     // Both lists end with NULL; NULL: none.
     const char *const *prefixes, *const *fresh;
     const char *inside;  // a prefix of the model's names that its tensors' may lack ("backbone."); NULL: none
+    const char *const (*older)[2];  // beginnings of its names, and what older files have instead; ends with NULL; NULL: none
     const void *own;     // what else the task keeps per model, such as the way to its samples; NULL: nothing
 };

@@ -175,7 +175,8 @@ static int put_tables(struct trainer *t)
 
 static int load_weights(struct trainer *t)
 {
-    const struct checkpoint_import how = {t->setting.model->prefixes, t->setting.model->fresh, t->setting.model->inside};
+    const struct model *m = t->setting.model;
+    const struct checkpoint_import how = {m->prefixes, m->fresh, m->inside, m->older};
     struct checkpoint *c;
     TRY(checkpoint_open(t->setting.files.weights, &c));
     int rc = checkpoint_import(c, t->session, &how, &t->imported);

@@ -77,7 +77,7 @@ static int choose_views(const struct infer_options *o, struct recipe *r)
 static int load_weights(struct serving *s, struct infer_figures *f)
 {
     const struct model *m = s->setting.model;
-    const struct checkpoint_import how = {m->prefixes, NULL, m->inside};
+    const struct checkpoint_import how = {m->prefixes, NULL, m->inside, m->older};
     struct checkpoint_imported done;
     if (checkpoint_is_own(s->weights)) return checkpoint_load(s->weights, s->session, s->setting.task->step != NULL);
     TRY(checkpoint_import(s->weights, s->session, &how, &done));

@@ -175,6 +175,9 @@ TEST(test_header_length)
     memset(b.at, 0xff, 8);
     assert_int_equal(checkpoint_parse("m", b.at, b.count, &view), ERR_INPUT);
     assert_said("18446744073709551615");
+    memcpy(b.at, "PK\3\4", 4);
+    assert_int_equal(checkpoint_parse("m.pth", b.at, b.count, &view), ERR_INPUT);
+    assert_said("m.pth is a zip file, as torch.save writes; safetensors.torch.save_file(");
     free(b.at);
 }
 

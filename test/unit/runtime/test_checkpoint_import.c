@@ -8,7 +8,9 @@ static void import(struct session *s, const char *path, const char *const *prefi
 {
     struct checkpoint *c;
     assert_int_equal(checkpoint_open(path, &c), 0);
-    if (checkpoint_import(c, s, &(struct checkpoint_import){prefixes, fresh, NULL}, done) != want) fail_msg("%s", error_text());
+    static const char *const older[][2] = {{"fc.", "last."}, {"norm.", "scale."}, {"norm.", "batch_norm."}, {NULL, NULL}};
+    const struct checkpoint_import how = {.prefixes = prefixes, .fresh = fresh, .older = older};
+    if (checkpoint_import(c, s, &how, done) != want) fail_msg("%s", error_text());
     checkpoint_close(c);
 }
 
@@ -129,6 +131,29 @@ TEST_WITH(test_import_flattened, enter, leave)
     import(s, in("f"), prefixes, fresh, 0, &done);
     assert_int_equal(session_get(s, "conv.weight", got, sizeof filter), 0);
     assert_memory_equal(got, filter, sizeof filter);
+    session_free(s);
+    device_close(d);
+}
+
+// Names that older files have; a prefix may be before them.
+TEST_WITH(test_import_older, enter, leave)
+{
+    static const char *const prefixes[] = {"m.", NULL}, *const fresh[] = {"fc.bias", NULL};
+    struct checkpoint_imported done;
+    struct device *d = ref_device();
+    struct session *s = classifier(d);
+    float got[4];
+    put_foreign("f", "{" CONV("[2,2,1,3]") "," T("m.batch_norm.weight", "BF16", "[2]", "[48,52]") ","
+                     T("batch_norm.running_mean", "F16", "[2]", "[52,56]") "," T("m.last.weight", "F32", "[2,2]", "[56,72]") ","
+                     T("unknown", "F32", "[4]", "[72,88]") "}");
+    import(s, in("f"), prefixes, fresh, 0, &done);
+    assert_string_equal(done.text, "4 tensors; 2 parameters start from random values (fc.bias, computed); 1 not used (unknown)");
+    assert_int_equal(session_get(s, "norm.weight", got, 8), 0);
+    assert_true(got[0] == 1 && got[1] == -2);
+    assert_int_equal(session_get(s, "norm.running_mean", got, 8), 0);
+    assert_true(got[0] == 0.5f && got[1] == 1);
+    assert_int_equal(session_get(s, "fc.weight", got, 16), 0);
+    assert_true(got[0] != 5 && got[3] != 5);
     session_free(s);
     device_close(d);
 }
