@@ -154,7 +154,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
 # With SAN: oneDNN 2.6 reads one element past a table of its own when it builds a convolution for AMX, where the sanitizers' allocator may
 # end the memory. DAWN's own tiles stay. On a busy machine two long scenarios need more than ten minutes there.
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 bench-fid \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 bench-fid bench-maskrcnn \
 	install uninstall deb release clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -457,6 +457,12 @@ $(B)/test/bench/fid_features: test/bench/fid_features.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-maskrcnn: $(B)/test/bench/maskrcnn_outputs  ## build the program whose values torch_maskrcnn.py compares
+$(B)/test/bench/maskrcnn_outputs: test/bench/maskrcnn_outputs.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+
 bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: with PyTorch
 	@DAWN='$(CURDIR)/$(PROGRAM)' PEER='$(PEER)' test/bench/isa.sh
 bench-loops: $(B)/test/bench/bench_loops  ## build the yardstick: the memory-bound passes of airbench alone

@@ -412,7 +412,7 @@ struct maskrcnn_found maskrcnn_found(struct net *n, const struct maskrcnn *o, co
     pyramid(n, o, in->x, level);
     struct proposals p = propose(n, o, in, level);
     box_head(n, o, cut(n, o, level, p.boxes, 7), &logits, &codes);
-    if (g->error) return (struct maskrcnn_found){NONE, NONE, NONE, NONE, NONE};
+    if (g->error) return (struct maskrcnn_found){.boxes = NONE};
     const int64_t batch = batch_of(g, in->x), rows = g->value[p.boxes].shape.dim[1], k = o->classes - 1;
     int scores = g_slice(g, g_softmax(g, g_reshape(g, logits, SHAPE(batch, rows, o->classes))), 2, 1, o->classes);
     int boxes = g_boxes_decode(g, g_reshape(g, codes, SHAPE(batch, rows, 4 * o->classes)), p.boxes, in->sizes, FINE);
@@ -421,5 +421,6 @@ struct maskrcnn_found maskrcnn_found(struct net *n, const struct maskrcnn *o, co
     struct nms_kept kept = g_nms(g, &nms);
     int classes = g_gather(g, class_table, kept.at);
     int masks = g_act(g, mask_head(n, o, cut(n, o, level, kept.boxes, 14), classes), ACT_SIGMOID);
-    return (struct maskrcnn_found){kept.boxes, kept.scores, classes, masks, kept.count};
+    return (struct maskrcnn_found){kept.boxes, kept.scores, classes,  masks,  kept.count,
+                                   p.logits,   p.codes,     p.boxes, logits, codes};
 }

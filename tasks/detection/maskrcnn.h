@@ -58,8 +58,10 @@ void maskrcnn_losses(struct net *, const struct maskrcnn *, const struct maskrcn
                      struct maskrcnn_loss loss[MASKRCNN_LOSSES]);
 
 // f32[B,kept,4], f32[B,kept], i32[B,kept], f32[B,kept,28,28], i32[B]. class_table: i32[B * proposals * (classes - 1)], which
-// repeats 1 .. classes - 1.
+// repeats 1 .. classes - 1. The second line holds what they come from, which only a comparison reads: logits and codes of the
+// anchors, f32[B,N], f32[B,N,4]; proposals f32[B,R,4]; their logits and codes, f32[BR,classes], f32[BR,4 classes].
 struct maskrcnn_found {
     int boxes, scores, classes, masks, count;
+    int anchor_logits, anchor_codes, proposals, class_logits, class_codes;
 };
 struct maskrcnn_found maskrcnn_found(struct net *, const struct maskrcnn *, const struct maskrcnn_batch *, int class_table);
