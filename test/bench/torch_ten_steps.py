@@ -5,8 +5,8 @@
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
 # CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm or
-# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages; an4, its etc and wav; wgan-mnist, the
-# files of mnist.
+# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages; pennfudan, its PNGImages and PedMasks;
+# an4, its etc and wav; wgan-mnist, the files of mnist.
 import contextlib
 import json
 import math
@@ -100,9 +100,21 @@ class Case:
     factors = {}              # of the losses with these names; others have 1
     first, share = STEPS, 0   # an average of the weights begins after `first` steps and moves by `share` after each other one
     loose = ("in_proj_bias", "key.bias")  # the gradient of a key's bias is zero but for rounding
+    ORDER, RANDOM = 2, 10     # purposes of draws
 
     def factor(self, left):  # of the rates, after the warm-up
         return left
+
+    def shuffled(self, count, epoch):  # the samples in the order of the epoch
+        order = list(range(count))
+        for i in range(count - 1, 0, -1):
+            k = scored_set.philox(SEED, (i, epoch, self.ORDER, 0))[0] * (i + 1) >> 32
+            order[i], order[k] = order[k], order[i]
+        return order
+
+    def draws(self, count, site, run):  # numbers below 2^24
+        words = [scored_set.philox(SEED, (i, 0, self.RANDOM | site << 8, run)) for i in range(-(-count // 4))]
+        return torch.tensor(words).flatten()[:count] // 256
 
     def advance(self, model, updates, step):  # by a step; the loss before it
         loss = self.loss(model, step)
@@ -316,6 +328,80 @@ class Photos(Case):
         return torch_detection.losses(*model(self.images), *self.targets)
 
 
+class People(Case):
+    """PyTorch computes in double, as for photographs. The anchors and boxes that count in the losses are drawn as by DAWN, from
+    counters."""
+    task, recipe, clips = "pennfudan", "pennfudan", 10
+    first, share = 8, 0.5
+    EPSILON = 1e-2
+    PHOTOS, SIDES, MEAN, STD = 8, (192, 256), (0.4358, 0.4395, 0.4007), (0.2614, 0.2487, 0.2554)
+    ANCHORS, PROPOSALS, TRUTHS, DRAWN = 3024, 64, 16, 64
+
+    def __init__(self, folder):
+        import torch_maskrcnn  # which needs torchvision
+
+        self.stages = torch_maskrcnn
+        self.settings = {"batch": self.PHOTOS, "data.flip": "never", "data.zoom": "1,1", "data.cache": 0, "ema.decay": 0.5,
+                         "adam_epsilon": self.EPSILON}
+        names = sorted(path.stem for path in (folder / "PNGImages").glob("Fudan*.png"))[:3 * self.PHOTOS // 2]
+        samples = [self.shrink(folder, name) for name in names]
+        self.images, self.targets = zip(*[s for i, s in enumerate(samples) if i % 3])  # each third is scored
+
+    def shrink(self, folder, name):
+        for part in ("PNGImages", "PedMasks"): (FEW / part).mkdir(exist_ok=True)
+        photo = PIL.Image.open(folder / f"PNGImages/{name}.png").resize(self.SIDES[::-1])
+        mask = PIL.Image.open(folder / f"PedMasks/{name}_mask.png").resize(self.SIDES[::-1], PIL.Image.NEAREST)
+        photo.save(FEW / f"PNGImages/{name}.png")
+        PIL.Image.fromarray(numpy.asarray(mask)).save(FEW / f"PedMasks/{name}_mask.png")
+        image = (torch.tensor(numpy.asarray(photo)) / 255 - torch.tensor(self.MEAN)) / torch.tensor(self.STD)
+        people = [torch.tensor(numpy.asarray(mask) == value) for value in numpy.unique(mask)[1:]]
+        corners = [(person.nonzero().amin(0), person.nonzero().amax(0) + 1) for person in people]
+        boxes = torch.stack([torch.cat((low.flip(0), high.flip(0))) for low, high in corners]).double()
+        assert len(people) <= self.TRUTHS and (boxes[:, 2:] - boxes[:, :2]).min() > 4, name
+        return image.permute(2, 0, 1).double(), {"boxes": boxes, "labels": torch.ones(len(people), dtype=torch.int64),
+                                                 "masks": torch.stack(people).to(torch.uint8)}
+
+    def factor(self, left):
+        return (1 - math.cos(math.pi * left)) / 2
+
+    def model(self):  # with DAWN's names: without "backbone."
+        backbone = self.stages.Backbone(torch_detection.WIDTHS, torch_detection.PYRAMID)
+        net = self.stages.network(backbone, 2, 256, (128, self.PROPOSALS, self.DRAWN, self.DRAWN)).double().train()
+        self.net, model = net, nn.Module()
+        for name, part in (*net.backbone.named_children(), ("rpn", net.rpn), ("roi_heads", net.roi_heads)):
+            model.add_module(name, part)
+        return model
+
+    def updates(self, model):
+        return adamw(model, 2e-3, 0.05, (0.9, 0.999), self.EPSILON)
+
+    def drawn(self, site, step, targets, all_, positive):  # of `all_` rows: the proposals, then the truths, which begin after PROPOSALS
+        random = self.draws(self.PHOTOS * all_, site, step).view(self.PHOTOS, all_)
+
+        def sampler(labels):
+            chosen = []
+            for label, numbers, target in zip(labels, random, targets):
+                truths = len(target["boxes"]) if all_ != self.ANCHORS else 0
+                at = torch.arange(len(label))
+                at[len(label) - truths:] += self.PROPOSALS + truths - len(label)  # rows of DAWN's
+                rank = numbers[at].argsort(stable=True)
+                first = [i for i in rank.tolist() if label[i] > 0][:positive]
+                rest = [i for i in rank.tolist() if label[i] == 0][:self.DRAWN - len(first)]
+                chosen.append([torch.zeros(len(label), dtype=torch.uint8).index_fill(0, torch.tensor(x, dtype=torch.int64), 1)
+                               for x in (first, rest)])
+            return tuple(zip(*chosen))
+
+        return sampler
+
+    def loss(self, model, step):
+        order = self.shuffled(self.PHOTOS, step)
+        images, targets = torch.stack([self.images[i] for i in order]), [self.targets[i] for i in order]
+        self.net.rpn.fg_bg_sampler = self.drawn(0, step, targets, self.ANCHORS, self.DRAWN // 2)
+        self.net.roi_heads.fg_bg_sampler = self.drawn(1, step, targets, self.PROPOSALS + self.TRUTHS, self.DRAWN // 4)
+        self.parts = self.stages.losses_of(self.net, images, [self.SIDES] * self.PHOTOS, targets)[0]
+        return sum(self.parts)
+
+
 class Utterances(Case):
     """PyTorch computes in double, as for photographs. A bias of a convolution before a norm has no gradient but for rounding."""
     task, recipe, clips = "an4", "an4", 5
@@ -366,7 +452,7 @@ class Digits(Case):
     pictures are those of DAWN, from counters."""
     task, recipe = "wgan-mnist", "wgan-mnist"
     factors, warmup = {"penalty": 10}, 0
-    BATCH, EPSILON, ORDER, RANDOM, TESTED = 16, 1e-4, 2, 10, 100
+    BATCH, EPSILON, TESTED = 16, 1e-4, 100
     NOISE_SITES, SHARE_SITE = (0, 1), 16  # of the critic and the generator; of the critic's second draw
 
     def __init__(self, folder):
@@ -391,25 +477,14 @@ class Digits(Case):
         return [torch.optim.Adam(part.parameters(), lr=1e-4, betas=(0.5, 0.9), eps=self.EPSILON)
                 for part in (model.critic, model.generator)]
 
-    def draws(self, count, site, run):
-        words = [scored_set.philox(SEED, (i, 0, self.RANDOM | site << 8, run)) for i in range(-(-count // 4))]
-        return torch.tensor(words).flatten()[:count] // 256
-
     def noise(self, program, run):
         u, v = self.draws(self.BATCH * 128, self.NOISE_SITES[program], run).double().view(-1, 2).T
         radius, turn = (-2 * ((u + 1) / 2 ** 24).log()).sqrt(), 2 * math.pi * v / 2 ** 24
         return torch.stack((radius * turn.cos(), radius * turn.sin()), 1).view(self.BATCH, 128)
 
-    def shuffled(self, epoch):
-        order = list(range(self.count))
-        for i in range(self.count - 1, 0, -1):
-            k = scored_set.philox(SEED, (i, epoch, self.ORDER, 0))[0] * (i + 1) >> 32
-            order[i], order[k] = order[k], order[i]
-        return torch.tensor(order).view(-1, self.BATCH)
-
     def advance(self, model, updates, step):
         cast, losses = contextlib.nullcontext(), []
-        for i, batch in enumerate(self.shuffled(step)):
+        for i, batch in enumerate(torch.tensor(self.shuffled(self.count, step)).view(-1, self.BATCH)):
             run = step * torch_wgan.Wgan.CRITIC + i
             share = self.draws(self.BATCH, self.SHARE_SITE, run).double().view(-1, 1, 1, 1) / 2 ** 24
             losses.append(model.step_critic(updates[0], self.images[batch], self.noise(0, run), share, 10, cast))
@@ -417,7 +492,7 @@ class Digits(Case):
 
 
 CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze,
-         "wiki-modern": ModernCloze, "bccd": Photos, "an4": Utterances, "wgan-mnist": Digits}
+         "wiki-modern": ModernCloze, "bccd": Photos, "pennfudan": People, "an4": Utterances, "wgan-mnist": Digits}
 
 
 def as_torch(weights):
@@ -438,7 +513,8 @@ def main():
     start, end = as_torch(start), as_torch(end)
     model = case.model()
     slots = [slot for slot, _ in model.named_parameters()]
-    model.load_state_dict({slot: start[slot] for slot in slots}, strict=False)
+    start, end = ({slot: at[slot].reshape(p.shape) for slot, p in model.named_parameters()} for at in (start, end))
+    model.load_state_dict(start, strict=False)
     updates = case.updates(model)
     rates = [[g["lr"] for g in u.param_groups] for u in updates]
     apart, final = 0, None
