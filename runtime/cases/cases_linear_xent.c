@@ -44,7 +44,7 @@ static void build_linear_xent_grad(struct case_build *b)
 #define EACH(name, ...)                                                                                                \
     {"linear_xent " name, OP_LINEAR_XENT, build_linear_xent, HALF | CASE_GRADIENT, {__VA_ARGS__}, 128},                \
     {"linear_xent, trained, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1}, 128},                 \
-    {"linear_xent, in pieces, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1, [12] = 300}, 128}
+    {"linear_xent, in pieces, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1, [12] = 100}, 128}
 
 const struct op_case cases_linear_xent[] = {
     EACH("10", 7, 10, 8, 0, 0),

@@ -23,6 +23,12 @@ static int root_of(const struct graph *g, int v)
     }
 }
 
+int64_t cuda_weight_zeros(const struct graph *g, int v)
+{
+    const struct shape *s = &g->value[root_of(g, v)].shape;
+    return s->rank == 2 ? (CUDA_WEIGHT_ROWS - s->dim[0] % CUDA_WEIGHT_ROWS) % CUDA_WEIGHT_ROWS * s->dim[1] : 0;
+}
+
 static bool node_writes(const struct node *n, int v)
 {
     for (int i = 0; i < MAX_OUT; i++)
@@ -61,8 +67,7 @@ static int owner_of(const struct graph *g, int node, int input, const struct sou
 
 static size_t copy_bytes(const struct graph *g, const struct node *n, int i, enum dtype to)
 {
-    size_t bytes = (size_t)shape_count(&g->value[n->in[i]].shape) * dtype_size(to);
-    return plan_round_up(bytes);
+    return plan_round_up((size_t)(shape_count(&g->value[n->in[i]].shape) + cuda_weight_zeros(g, n->in[i])) * dtype_size(to));
 }
 
 // Offset of the copy of input `until` in the node's kept bytes; MAX_IN: size of all copies.
@@ -110,7 +115,7 @@ struct copy {
     int position;             // the owner's
     const float *from;
     void *to;
-    int64_t count;
+    int64_t count, zeros;
     enum dtype type;
     const struct slot *slot;  // FROZEN: the slot whose version is compared
     uint64_t version;         // the slot's version when it was copied
@@ -140,8 +145,8 @@ static void add_owned(struct cuda_weights *w, const struct plan *plan, void *sla
         int value = g->node[node].in[i];
         w->copy[w->count++] = (struct copy){
             .moment = moment_of(g, &source), .position = node, .from = plan_address(plan, slab, value),
-            .to = copy_address(plan, node, i), .count = shape_count(&g->value[value].shape), .type = source.to,
-            .slot = g->value[source.root].slot, .version = UINT64_MAX};
+            .to = copy_address(plan, node, i), .count = shape_count(&g->value[value].shape),
+            .zeros = cuda_weight_zeros(g, value), .type = source.to, .slot = g->value[source.root].slot, .version = UINT64_MAX};
     }
 }
 
@@ -179,8 +184,9 @@ static int cast_due(struct cuda_weights *w, enum moment moment, int position, cu
         for (int i = 0; i < w->count; i++) {
             const struct copy *c = &w->copy[i];
             if (c->type != type || !is_due(c, moment, position)) continue;
-            k.of[k.tensors].from = c->from, k.of[k.tensors].to = c->to, k.of[k.tensors].count = c->count;
-            int64_t end = k.first[k.tensors] + (c->count + K_WEIGHTS_BLOCK - 1) / K_WEIGHTS_BLOCK;
+            k.of[k.tensors].from = c->from, k.of[k.tensors].to = c->to;
+            k.of[k.tensors].count = c->count, k.of[k.tensors].zeros = c->zeros;
+            int64_t end = k.first[k.tensors] + (c->count + c->zeros + K_WEIGHTS_BLOCK - 1) / K_WEIGHTS_BLOCK;
             if (end > INT32_MAX) return fail(ERR_UNSUPPORTED, "cuda: a parameter of %lld elements is too large",
                                               (long long)c->count);
             k.first[++k.tensors] = (int)end;
@@ -219,7 +225,7 @@ int cuda_weights_touches(const struct cuda_weights *w, int position, struct cuda
         if (!is_due(c, position == NONE ? BEGIN : LATE, position)) continue;
         if (into) {
             into[touches] = (struct cuda_touch){c->from, (size_t)c->count * sizeof *c->from, 0};
-            into[touches + 1] = (struct cuda_touch){c->to, (size_t)c->count * dtype_size(c->type), TOUCH_WRITES};
+            into[touches + 1] = (struct cuda_touch){c->to, (size_t)(c->count + c->zeros) * dtype_size(c->type), TOUCH_WRITES};
         }
         touches += 2;
     }

@@ -5,6 +5,7 @@
 //   - slots that the program never writes: copied outside of the captured graph, only if the slot changed
 //   - other slots that still hold their value from the start of the program: one launch at the start
 //   - values that the program itself computes or writes: copied right before the owner runs
+// Rows of zeros follow the copy of a matrix, up to a multiple of 8 rows, so that a product can have that many columns.
 #pragma once
 
 #include "runtime/cuda/cuda.h"

@@ -21,6 +21,12 @@ __device__ static inline float block_most(float x, float (&scratch)[K_BLOCK / K_
     return x;
 }
 
+// Of the N elements at i, the number that are classes; the others are padding.
+template <int N> __device__ static inline int classes_at(const struct k_linear_xent &k, int64_t i)
+{
+    return k.classes - i < N ? (int)(k.classes - i) : N;
+}
+
 struct row_sums {
     float top, power, flat, above;  // of e^(z - top), of z - origin; classes that rank above the label
 };
@@ -31,11 +37,14 @@ __device__ static inline row_sums row_sums_of(const struct k_linear_xent &k, con
     row_sums s = {-3e38f, 0.0f, 0.0f, 0.0f};
     for (int64_t i = (int64_t)threadIdx.x * N; i < k.classes; i += K_BLOCK * N) {
         float v[N], higher = s.top;
+        const int n = classes_at<N>(k, i);
         load<N>(z + i, v);
-        for (int j = 0; j < N; j++) v[j] = logit_of(k, v[j], i + j), higher = fmaxf(higher, v[j]);
+        for (int j = 0; j < N; j++)
+            if (j < n) v[j] = logit_of(k, v[j], i + j), higher = fmaxf(higher, v[j]);
         s.power *= element_exp(s.top - higher);
         s.top = higher;
         for (int j = 0; j < N; j++) {
+            if (j >= n) continue;
             s.power += element_exp(v[j] - s.top);
             s.flat += v[j] - own;
             s.above += v[j] > own || (v[j] == own && i + j < label) ? 1.0f : 0.0f;
@@ -50,8 +59,10 @@ __device__ static inline void row_back(const struct k_linear_xent &k, T *z, int6
     const float even = k.smoothing / (float)k.classes;
     for (int64_t i = (int64_t)threadIdx.x * N; i < k.classes; i += K_BLOCK * N) {
         float v[N];
+        const int n = classes_at<N>(k, i);
         load<N>(z + i, v);
         for (int j = 0; j < N; j++) {
+            if (j >= n) continue;
             const float logit = logit_of(k, v[j], i + j), y = k.cap > 0.0f ? logit / k.cap : 0.0f;
             const float target = even + (i + j == label ? 1.0f - k.smoothing : 0.0f);
             v[j] = (element_exp(logit - top) * part - target) * weight * (1.0f - y * y);
@@ -64,7 +75,7 @@ template <typename T, int N> __global__ void linear_xent(const struct k_linear_x
 {
     __shared__ float scratch[K_BLOCK / K_WARP];
     const int64_t row = k.first + (int64_t)blockIdx.x;
-    T *z = (T *)k.z + (int64_t)blockIdx.x * k.classes;
+    T *z = (T *)k.z + (int64_t)blockIdx.x * k.width;
     const int64_t given = k.label == U8 ? ((const uint8_t *)k.labels)[row] : ((const int32_t *)k.labels)[row];
     const bool counts = given >= 0 && given < k.classes;
     const int64_t label = counts ? given : 0;
@@ -95,7 +106,7 @@ template <typename T> __global__ void linear_xent_bias(const struct k_linear_xen
     const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
     if (i >= k.classes) return;
     float sum = 0.0f;
-    for (int64_t r = 0; r < k.rows; r++) sum += to_float(((const T *)k.z)[r * k.classes + i]);
+    for (int64_t r = 0; r < k.rows; r++) sum += to_float(((const T *)k.z)[r * k.width + i]);
     k.dbias[i] = k.first > 0 ? k.dbias[i] + sum : sum;
 }
 
@@ -125,7 +136,7 @@ template <typename T> __global__ void linear_xent_grad(const struct k_linear_xen
 static cudaError_t rows(const struct k_linear_xent *k, cudaStream_t stream)
 {
     BY_FLOAT(k->type, T,
-             return k->classes % wide<T>::N == 0 ? launch(linear_xent<T, wide<T>::N>, (unsigned)k->rows, K_BLOCK, stream, *k)
+             return k->width % wide<T>::N == 0 ? launch(linear_xent<T, wide<T>::N>, (unsigned)k->rows, K_BLOCK, stream, *k)
                                                  : launch(linear_xent<T, 1>, (unsigned)k->rows, K_BLOCK, stream, *k));
 }
 

@@ -6,7 +6,7 @@
 
 // Rows [first, first + rows) of all. Arrays of one number per row begin at row 0 of all.
 struct k_linear_xent {
-    void *z;                         // [rows][classes]; afterwards the gradient, if `back`
+    void *z;                         // [rows][width]; afterwards the gradient, if `back`. What follows the classes stays
     const void *labels;
     const float *bias, *weights;     // may be NULL
     float *losses, *counted, *hits;  // hits: may be NULL
@@ -14,7 +14,7 @@ struct k_linear_xent {
     enum dtype type, label;
     float smoothing, cap;            // cap: 0 is none
     bool back;
-    int64_t first, rows, classes;
+    int64_t first, rows, classes, width;
 };
 K_LAUNCHER(k_linear_xent);
 

@@ -14,6 +14,7 @@
 struct matmul {
     int m, n, k, tile, slice, slices, columns;  // columns: tiles per row
     int64_t first;                        // first matrix of the batch
+    int pitch_a, pitch_b;
     bool ta, tb, wide_a, wide_b;          // wide: rows in memory start at multiples of 16 bytes
     float alpha, beta;
     const void *a, *b, *c;
@@ -80,11 +81,15 @@ template <typename S> struct factor {
     bool deep, wide;
 };
 
-template <typename S>
-__device__ static inline factor<S> factor_of(const void *from, const job &j, int first, int rows, int depth, bool deep,
-                                             bool wide)
+template <typename S> __device__ static inline factor<S> left_of(const matmul &k, const job &j)
 {
-    return {(const S *)from + j.batch * rows * depth, first, rows, j.end, deep ? depth : rows, deep, wide};
+    const int64_t size = (int64_t)(k.ta ? k.k : k.m) * k.pitch_a;
+    return {(const S *)k.a + j.batch * size, j.row, k.m, j.end, k.pitch_a, !k.ta, k.wide_a};
+}
+
+template <typename S> __device__ static inline factor<S> right_of(const matmul &k, const job &j)
+{
+    return {(const S *)k.b + j.batch * k.n * k.k, j.column, k.n, j.end, k.pitch_b, k.tb, k.wide_b};
 }
 
 // N adjacent elements: of row `row` from `depth` on, or of that depth from that row on; zero outside.
@@ -94,7 +99,7 @@ __device__ static inline lanes<S, N> read_factor(const factor<S> &f, int row, in
     lanes<S, N> v;
     const S *at = f.at + (f.deep ? row * f.pitch + depth : depth * f.pitch + row);
     bool in = row < f.rows && depth < f.end;
-    if (f.wide && in) return *(const lanes<S, N> *)at;  // N divides the pitch, so all of them are inside
+    if (f.wide && in) return *(const lanes<S, N> *)at;  // N divides the pitch, so all of them are inside of a row
 #pragma unroll
     for (int i = 0; i < N; i++) {
         bool there = f.deep ? in && depth + i < f.end : in && row + i < f.rows;
@@ -133,8 +138,7 @@ template <int TILE> struct f32_source {
 template <int TILE> __device__ static inline void multiply_tile(const matmul &k, const job &j)
 {
     enum { EACH = tile_of<TILE>::EACH };
-    f32_source<TILE> source(factor_of<float>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a),
-                            factor_of<float>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));
+    f32_source<TILE> source(left_of<float>(k, j), right_of<float>(k, j));
     tile_sums<TILE> sum;
     tile_product<TILE>(source, j.begin, j.end, sum);
     int row = j.row + tile_row<TILE>(), column = j.column + tile_column<TILE>();
@@ -222,8 +226,8 @@ static __global__ void __launch_bounds__(HALF_BLOCK) matmul_half(const matmul k)
 {
     alignas(16) __shared__ half_tile<T> left[2], right[2];
     job j = job_of(k, HALF_TILE);
-    half_side<A, T> a(factor_of<A>(k.a, j, j.row, k.m, k.k, !k.ta, k.wide_a));
-    half_side<B, T> b(factor_of<B>(k.b, j, j.column, k.n, k.k, k.tb, k.wide_b));
+    half_side<A, T> a(left_of<A>(k, j));
+    half_side<B, T> b(right_of<B>(k, j));
     half_sums sum = {};
     a.fetch(j.begin), b.fetch(j.begin);
     a.put(left[0]), b.put(right[0]);
@@ -342,10 +346,12 @@ static bool is_wide(const void *from, int64_t pitch, int lanes)
 
 static matmul matmul_of(const struct k_matmul *a, const cut &c, int at_once)
 {
-    matmul k = {a->m, a->n, a->k, c.tile, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->ta, a->tb, false, false,
-                a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
-    k.wide_a = is_wide(a->a, a->ta ? a->m : a->k, at_once);
-    k.wide_b = is_wide(a->b, a->tb ? a->k : a->n, at_once);
+    matmul k = {a->m, a->n, a->k, c.tile, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->pitch_a, 0, a->ta, a->tb,
+                false, false, a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
+    if (!k.pitch_a) k.pitch_a = a->ta ? a->m : a->k;
+    k.pitch_b = a->tb ? a->k : a->n;
+    k.wide_a = is_wide(a->a, k.pitch_a, at_once);
+    k.wide_b = is_wide(a->b, k.pitch_b, at_once);
     return k;
 }
 

@@ -9,7 +9,7 @@ template <typename T> __global__ static void cast_tensors(const __grid_constant_
 {
     const int which = many_find(k.first, k.tensors);
     int64_t at = (int64_t)((int)blockIdx.x - k.first[which]) * K_WEIGHTS_BLOCK + (int64_t)threadIdx.x * LANES;
-    int64_t rest = k.of[which].count - at;
+    const int64_t rest = k.of[which].count - at, all = rest + k.of[which].zeros;
     const float *from = k.of[which].from + at;
     T *to = (T *)k.of[which].to + at;
     if (rest >= LANES) {
@@ -17,7 +17,7 @@ template <typename T> __global__ static void cast_tensors(const __grid_constant_
         load<LANES>(from, x);
         store<LANES>(to, x);
     } else {
-        for (int i = 0; i < rest; i++) to[i] = from_float<T>(from[i]);
+        for (int i = 0; i < LANES && i < all; i++) to[i] = from_float<T>(i < rest ? from[i] : 0.0f);
     }
 }
 

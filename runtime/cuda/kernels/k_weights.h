@@ -11,7 +11,7 @@ struct k_weights {
     struct {
         const float *from;  // 16-byte aligned, as is `to`
         void *to;
-        int64_t count;
+        int64_t count, zeros;  // elements of `from`; further ones of `to`, which become 0
     } of[K_WEIGHTS];
     int first[K_WEIGHTS + 1];  // first block of each tensor; the last entry is the number of blocks
     int tensors;

@@ -3,7 +3,9 @@
 // comes first, the sizes are swapped, and a factor that is transposed here is transposed there.
 //
 // The algorithm is the first one that the heuristics return, chosen in prepare. Algorithms that accumulate split sums in place
-// are excluded, because their order of additions varies. f32 is multiplied in f32.
+// are excluded, because their order of additions varies. f32 is multiplied in f32. Rows that do not start at multiples of 16
+// bytes leave the library fewer and slower algorithms: the stated alignment excludes the others. k_matmul.cu reads such rows
+// element by element, too.
 #include "runtime/cuda/ops/cuda_blas.h"
 
 #include "runtime/cuda/cuda_library.h"
@@ -62,8 +64,6 @@ struct blas_plan {
 
 enum { ALIGNED = 16, WORK_ALIGNED = 256 };
 
-static int64_t pitch_of(bool transposed, int64_t rows, int64_t columns) { return transposed ? rows : columns; }
-
 bool cuda_blas_is_large(const struct k_matmul *p) { return 2.0 * p->m * p->n * p->k * (double)p->batch >= 0x1p31; }
 
 bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
@@ -71,10 +71,7 @@ bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
     if (cuda->set.blas == BLAS_OFF) return false;
     if (!cuda_blas_is_large(p) && cuda->set.blas != BLAS_ALWAYS) return false;
     if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
-    if (p->out != F32 && p->out != p->a_type) return false;
-    int64_t in = (int64_t)dtype_size(p->a_type), out = (int64_t)dtype_size(p->out);
-    return pitch_of(p->ta, p->m, p->k) * in % ALIGNED == 0 && pitch_of(p->tb, p->k, p->n) * in % ALIGNED == 0 &&
-           p->n * out % ALIGNED == 0;
+    return p->out == F32 || p->out == p->a_type;
 }
 
 // ---- the library
@@ -124,15 +121,33 @@ static int set_transposed(const struct blas *b, cublasLtMatmulDesc_t product, cu
     return check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "setting op()");
 }
 
-// A row-major matrix of `rows` rows; its columns are the library's rows.
-static int make_layout(const struct blas *b, enum dtype type, int64_t rows, int64_t columns, int64_t batch,
-                  cublasLtMatrixLayout_t *into)
+// A row-major matrix as it lies in memory; its columns are the library's rows.
+struct matrix {
+    enum dtype type;
+    int64_t rows, columns, pitch;
+};
+
+static struct matrix first_of(const struct k_matmul *p)
+{
+    const int64_t columns = p->tb ? p->k : p->n;
+    return (struct matrix){p->b_type, p->tb ? p->n : p->k, columns, columns};
+}
+
+static struct matrix second_of(const struct k_matmul *p)
+{
+    const int64_t columns = p->ta ? p->m : p->k;
+    return (struct matrix){p->a_type, p->ta ? p->k : p->m, columns, p->pitch_a ? p->pitch_a : columns};
+}
+
+static struct matrix result_of(const struct k_matmul *p) { return (struct matrix){p->out, p->m, p->n, p->n}; }
+
+static int make_layout(const struct blas *b, struct matrix m, int64_t batch, cublasLtMatrixLayout_t *into)
 {
     const struct blas_functions *c = &b->call;
-    TRY(check_blas(b, c->cublasLtMatrixLayoutCreate(into, type_of(type), (uint64_t)columns, (uint64_t)rows, columns),
+    TRY(check_blas(b, c->cublasLtMatrixLayoutCreate(into, type_of(m.type), (uint64_t)m.columns, (uint64_t)m.rows, m.pitch),
               "describing a matrix"));
     int32_t count = (int32_t)batch;
-    int64_t apart = rows * columns;
+    int64_t apart = m.rows * m.pitch;
     TRY(check_blas(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
               "describing a batch"));
     return check_blas(b, c->cublasLtMatrixLayoutSetAttribute(*into, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart,
@@ -145,9 +160,16 @@ static int describe_product(const struct blas *b, struct blas_plan *o)
     TRY(check_blas(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
-    TRY(make_layout(b, p->b_type, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->batch, &o->first));
-    TRY(make_layout(b, p->a_type, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->batch, &o->second));
-    return make_layout(b, p->out, p->m, p->n, p->batch, &o->result);
+    TRY(make_layout(b, first_of(p), p->batch, &o->first));
+    TRY(make_layout(b, second_of(p), p->batch, &o->second));
+    return make_layout(b, result_of(p), p->batch, &o->result);
+}
+
+// The power of two, up to ALIGNED, at whose multiples rows start. Every matrix starts at a multiple of ALIGNED or at a row.
+static uint32_t aligned_to(struct matrix m)
+{
+    const uint64_t bytes = (uint64_t)m.pitch * dtype_size(m.type), lowest = bytes & -bytes;
+    return lowest && lowest < ALIGNED ? (uint32_t)lowest : ALIGNED;
 }
 
 static int make_preference(const struct blas *b, struct blas_plan *o)
@@ -157,7 +179,8 @@ static int make_preference(const struct blas *b, struct blas_plan *o)
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
     const struct blas_functions *c = &b->call;
     const char *what = "stating preferences";
-    uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, bytes = ALIGNED;
+    const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, result = aligned_to(result_of(&o->p));
+    const uint32_t bytes[] = {aligned_to(first_of(&o->p)), aligned_to(second_of(&o->p)), result, result};
     uint64_t capacity = CUDA_BLAS_WORK - WORK_ALIGNED;
     TRY(check_blas(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
     TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &capacity,
@@ -165,7 +188,7 @@ static int make_preference(const struct blas *b, struct blas_plan *o)
     TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
                                                          sizeof schemes), what));
     for (int i = 0; i < 4; i++)
-        TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, aligned[i], &bytes, sizeof bytes), what));
+        TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, aligned[i], &bytes[i], sizeof bytes[i]), what));
     return 0;
 }
 

@@ -12,7 +12,7 @@ enum { CUDA_BLAS_WORK = 32 << 20 };
 
 // A product of 2^31 operations or more.
 bool cuda_blas_is_large(const struct k_matmul *);
-// True for a large product, if both factors have one type and rows start at multiples of 16 bytes.
+// True for a large product, if both factors have one type.
 bool cuda_blas_takes(const struct cuda_device *, const struct k_matmul *);
 // Chooses an algorithm, runs it once and sets the step to run it with the addresses and scratch in `p`. Fails with
 // ERR_UNSUPPORTED if the library has no algorithm for the product.

@@ -42,6 +42,8 @@ struct lt_algorithm {  // at most 64 bytes: it is stored in a cublasLtMatmulAlgo
 // Counters for tests (found by dlsym).
 extern int lt_products, lt_objects;
 int lt_products, lt_objects;
+extern double lt_operations, lt_unaligned;  // of the products; of those with a column or a pitch of no multiple of 16 bytes
+double lt_operations, lt_unaligned;
 
 static _Noreturn void die(const char *what)
 {
@@ -278,9 +280,25 @@ static void multiply_batches(void *context)
 
 static void check_address(const struct lt_layout *l, const void *at, uint32_t aligned, const char *what)
 {
+    const size_t size = dtype_size(dtype_of(l));
     if (!at || (uintptr_t)at % aligned) die("an address is less aligned than was promised");
+    if (l->columns > 1 && (size_t)l->pitch * size % aligned) die("columns are less aligned than was promised");
     int64_t count = (l->batch - 1) * l->apart + ((int64_t)l->columns - 1) * l->pitch + (int64_t)l->rows;
-    emulate_check_range(at, (size_t)count * dtype_size(dtype_of(l)), what);
+    emulate_check_range(at, (size_t)count * size, what);
+}
+
+static void count_product(const struct lt_product *p, struct lt_layout *const l[4])
+{
+    const uint64_t k = p->transposed[0] == CUBLAS_OP_T ? l[0]->rows : l[0]->columns;
+    const double operations = 2.0 * (double)l[3]->rows * (double)l[3]->columns * (double)k * l[3]->batch;
+    bool aligned = true;
+    for (int i = 0; i < 4; i++) {
+        const size_t size = dtype_size(dtype_of(l[i]));
+        aligned &= l[i]->rows * size % 16 == 0 && (size_t)l[i]->pitch * size % 16 == 0;
+    }
+    lt_products++;
+    lt_operations += operations;
+    if (!aligned) lt_unaligned += operations;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, const void *alpha, const void *a,
@@ -306,7 +324,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                      .beta = *(const float *)beta,
                      .transposed = {p->transposed[0] == CUBLAS_OP_T, p->transposed[1] == CUBLAS_OP_T}};
     for (int i = 0; i < 4; i++) o.layout[i] = *l[i];
-    lt_products++;
+    count_product(p, l);
     return emulate_enqueue(stream, multiply_batches, &o, sizeof o) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
                                                                          : CUBLAS_STATUS_EXECUTION_FAILED;
 }
