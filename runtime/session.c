@@ -20,12 +20,13 @@ void session_free(struct session *s)
     const struct device_type *type = s->device->type;
     for (int i = 0; i < s->programs; i++) {
         if (s->program[i]) type->release(s->program[i]);
-        if (s->plan[i] && s->plan[i]->kept) type->free(s->device, s->plan[i]->kept);
+        if (s->plan[i] && s->plan[i]->kept && !s->kept) type->free(s->device, s->plan[i]->kept);
         plan_free(s->plan[i]);
         graph_free(s->graph[i]);
     }
     for (int i = 0; i < s->store->count; i++)
         if (s->store->slot[i]->device) type->free(s->device, s->store->slot[i]->device);
+    if (s->kept) type->free(s->device, s->kept);
     if (s->slab) type->free(s->device, s->slab);
     slot_store_free(s->store);
     free(s);
@@ -41,13 +42,22 @@ int session_add(struct session *s, struct graph *g)
     return number;
 }
 
+static size_t kept_bytes(const struct session *s)
+{
+    size_t sum = 0, most = 0;
+    for (int i = 0; i < s->programs; i++) {
+        const size_t bytes = s->plan[i]->kept_bytes;
+        sum += bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return s->device->type->shares_kept ? most : sum;
+}
+
 int session_plan(struct session *s)
 {
     int largest = -1;
-    size_t kept = 0;
     for (int i = 0; i < s->programs; i++) {
         if (!s->plan[i]) TRY(plan_new(s->graph[i], s->device, &s->plan[i]));
-        kept += s->plan[i]->kept_bytes;
         if (s->plan[i]->slab_bytes >= s->slab_bytes) {
             s->slab_bytes = s->plan[i]->slab_bytes;
             largest = i;
@@ -56,7 +66,7 @@ int session_plan(struct session *s)
     s->memory_total = 0;
     for (int c = 0; c < MEMORY_CLASSES; c++) {
         s->memory[c] = largest < 0 ? 0 : s->plan[largest]->memory[c];
-        if (c == MEMORY_WORKSPACE && largest >= 0) s->memory[c] += kept - s->plan[largest]->kept_bytes;
+        if (c == MEMORY_WORKSPACE && largest >= 0) s->memory[c] += kept_bytes(s) - s->plan[largest]->kept_bytes;
         s->memory_total += s->memory[c];
     }
     s->persistent_bytes = s->memory_total - s->slab_bytes;
@@ -76,6 +86,17 @@ static int clear_slot(struct session *s, const struct slot *slot)
     return rc;
 }
 
+static int take_kept(struct session *s)
+{
+    const struct device_type *type = s->device->type;
+    if (type->shares_kept && kept_bytes(s)) TRY(type->alloc(s->device, kept_bytes(s), &s->kept));
+    for (int i = 0; i < s->programs; i++) {
+        if (type->shares_kept) s->plan[i]->kept = s->kept;
+        else if (s->plan[i]->kept_bytes) TRY(type->alloc(s->device, s->plan[i]->kept_bytes, &s->plan[i]->kept));
+    }
+    return 0;
+}
+
 static int take_memory(struct session *s)
 {
     struct device_facts facts;
@@ -88,9 +109,7 @@ static int take_memory(struct session *s)
         TRY(s->device->type->alloc(s->device, slot_bytes(slot), &slot->device));
         if (slot->init.kind == INIT_UPLOAD) TRY(clear_slot(s, slot));
     }
-    for (int i = 0; i < s->programs; i++)
-        if (s->plan[i]->kept_bytes)
-            TRY(s->device->type->alloc(s->device, s->plan[i]->kept_bytes, &s->plan[i]->kept));
+    TRY(take_kept(s));
     return s->device->type->alloc(s->device, s->slab_bytes ? s->slab_bytes : PLAN_ALIGN, &s->slab);
 }
 

@@ -13,7 +13,7 @@ struct session {
     struct plan *plan[SESSION_PROGRAMS];
     struct program *program[SESSION_PROGRAMS];
     int programs;
-    void *slab;
+    void *slab, *kept;  // kept: the block of all programs, if they share it (device_type.shares_kept)
     size_t slab_bytes, persistent_bytes;
     size_t memory[MEMORY_CLASSES];  // of the largest plan and all slots; they sum to memory_total
     size_t memory_total;

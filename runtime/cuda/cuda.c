@@ -320,6 +320,7 @@ const struct device_type device_cuda = {
     .supports = cuda_supports,
     .workspace = cuda_workspace,
     .kept = cuda_weights_kept,
+    .shares_kept = true,
     .compile = cuda_program_compile,
     .run = cuda_program_run,
     .sync = cuda_sync,

@@ -53,6 +53,7 @@ struct cuda_device {
     void (*dnn_close)(struct cuda_device *), (*blas_close)(struct cuda_device *);  // set by the opener, called by close
     void (*nccl_close)(struct cuda_device *);
     size_t dnn_version;   // version number of the loaded cuDNN (91900); 0: not loaded
+    const void *copies_of;      // the program (its cuda_weights) that wrote 16-bit copies last
     struct cuda_memory *pool;
     char *ring;                // pinned memory for small copies (cuda_copy.c); NULL until the first
     size_t ring_used;

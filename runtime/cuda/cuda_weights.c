@@ -197,8 +197,12 @@ static int cast_due(struct cuda_weights *w, enum moment moment, int position, cu
     return 0;
 }
 
+// Copies of another program may have overwritten this one's.
 int cuda_weights_refresh(struct cuda_weights *w)
 {
+    if (w->count == 0) return 0;
+    for (int i = 0; i < w->count && w->cuda->copies_of != w; i++) w->copy[i].version = UINT64_MAX;
+    w->cuda->copies_of = w;
     TRY(cast_due(w, FROZEN, NONE, w->cuda->stream));
     for (int i = 0; i < w->count; i++)
         if (w->copy[i].moment == FROZEN) w->copy[i].version = w->copy[i].slot->version;

@@ -277,6 +277,43 @@ TEST(copies_are_shared_and_never_stale)
     hold_readers(F32);
 }
 
+static int build_reader(struct session *s, const char *name, const char *w, int k)
+{
+    struct graph *g = graph_new(s->store, name);
+    int x = g_cast(g, input(g, "x", SHAPE(1, SIDE, SIDE, C)), F16);
+    keep(g, name, conv16(g, x, weight(g, w, SHAPE(k, 3, 3, C)), name));
+    int program = session_add(s, g);
+    assert_true(program >= 0);
+    return program;
+}
+
+// Programs in turn: each finds its own weights, though the block that holds the copies is as large as those of one.
+TEST(programs_share_the_memory_of_copies)
+{
+    static const char *const name[] = {"a", "b", "c"}, *const read[] = {"v", "w", "v"};
+    static const int order[] = {0, 1, 0, 2, 2, 1, 1, 0}, filters[] = {C, 2 * C, C};
+    struct session *s[2] = {session_on("cuda"), session_on("ref")};
+    for (int i = 0; i < 2; i++) {
+        for (int p = 0; p < 3; p++) assert_int_equal(build_reader(s[i], name[p], read[p], filters[p]), p);
+        start(s[i]);
+    }
+    size_t bytes = s[0]->slab_bytes + 2 * FILTER * dtype_size(F16);
+    for (int i = 0; i < s[0]->store->count; i++) bytes += plan_round_up(slot_bytes(s[0]->store->slot[i]));
+    assert_int_equal(s[0]->memory_total, bytes);
+    for (int p = 0; p < 3; p++) assert_ptr_equal(s[0]->plan[p]->kept, s[0]->kept);
+    for (size_t at = 0; at < sizeof order / sizeof *order; at++) {
+        const int p = order[at];
+        for (int i = 0; i < 2; i++) {
+            float poison[2 * C * SIDE * SIDE] = {0};
+            OK(session_put(s[i], name[p], poison, 0, slot_bytes(slot_find(s[i]->store, name[p]))));
+            OK(session_run(s[i], p));
+        }
+        float most = largest_difference(s[0], s[1], name[p], F16);
+        if (!(most <= 0.005f)) fail_msg("run %zu, program %s: off by %g", at, name[p], (double)most);
+    }
+    for (int i = 0; i < 2; i++) session_done(s[i]);
+}
+
 // The content of the copies: every element is rounded once, including tails, for more tensors than one launch takes.
 TEST(every_element_is_rounded_once)
 {
