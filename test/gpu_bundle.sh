@@ -5,7 +5,7 @@
 # the C++ runtime and the NVIDIA driver are the machine's own; cuDNN and cuBLAS are looked for there. There: tar xJf ARCHIVE
 # && gpu/run.sh OUT. Called by "make gpu-bundle". An archive that reaches $MOST MiB (.xz: 40; .tar: no limit) is a failure, because
 # it has to travel with the command that uses it. test/gpu_rehearse.sh packs the emulated program in the same way, with all
-# symbols ($STRIP: true), with the emulated libraries ($LIBRARIES), and into a plain .tar.
+# symbols ($STRIP: true), with the emulated libraries ($LIBRARIES), and into a plain .tar. $PRESET: that of xz (9).
 set -eu
 archive=$1 program=$2 strip=${STRIP:-strip}
 shift 2
@@ -30,7 +30,7 @@ cp "$root"/test/bench/{cifar10-gpu.sh,cifar10_report.py,competitor.py,torch_conv
 cp "$root/COPYING" "$gpu/"
 "$program" --version >"$gpu/version"
 
-pack() { case $archive in *.xz) xz -9 -T1 --lzma2=preset=9,dict=128MiB ;; *) cat ;; esac; }
+pack() { case $archive in *.xz) xz -T1 --lzma2=preset="${PRESET:-9}",dict=128MiB ;; *) cat ;; esac; }
 tar -C "$work" --sort=name --owner=0 --group=0 -cf - gpu | pack >"$archive"
 bytes=$(stat -c %s "$archive")
 echo "$archive: $((bytes / 1048576)) MiB, $(find "$gpu" -type f | wc -l) files"

@@ -127,6 +127,16 @@ print("PyTorch", metadata.version("torch"))' # importing it takes seconds
     ! ldd "$dawn" | grep 'not found'
 }
 
+# Where doctor breaks its lines depends on the names in them; the versions follow on one line.
+first_start() {
+    local rc
+    "$dawn" doctor --device cuda --no-measure >"$work/doctor"
+    rc=$?
+    cat "$work/doctor"
+    tr -s ' \n' ' ' <"$work/doctor" | grep -o -m 1 'CUDA [0-9.]*, [a-z ]*cuDNN [^,]*, driver [^ ;]*\( CUDA [0-9.]*\)\?' | sed 's/^/versions: /'
+    return $rc
+}
+
 # Reads the libraries that a convolution loads, and their neighbours, so that every later start finds them in memory.
 read_ahead() {
     local path
@@ -223,7 +233,7 @@ groups_of_runs() {
     [ $? -eq 0 ] || [ $? -eq 3 ]
 }
 
-export -f facts read_ahead captured train steps steps_of_e1 steps_of_resnet steps_of_bert nodes kernels latency convolutions_by_pytorch groups_of_runs
+export -f facts first_start read_ahead captured train steps steps_of_e1 steps_of_resnet steps_of_bert nodes kernels latency convolutions_by_pytorch groups_of_runs
 export here dawn work logs small seconds
 bashed() { stage "$1" "$2" "$3" bash -c "$4"; }
 tested() { # NAME SECONDS
@@ -246,7 +256,7 @@ trained() { # NAME COMMAND
 # ---- the stages: does it start, is it right, how fast is the task, and where does the time go
 
 bashed 'machine and libraries' 60 '^GPU: |^PyTorch' facts
-bashed 'first start, cold' 90 '^  ok .*cuda' '"$dawn" doctor --device cuda --no-measure'
+bashed 'first start, cold' 90 '^  ok .*cuda|^versions: ' first_start
 bashed 'libraries into memory' 90 '/libcudnn\.so|^(conv|softmax)' read_ahead
 bashed 'second start, warm' 20 '^  ok .*cuda' '"$dawn" doctor --device cuda --no-measure'
 bashed doctor 60 'matmul f16|^  ok +copy' '"$dawn" doctor --device cuda'

@@ -10,6 +10,7 @@
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/cuda/cuda_stage.h"
 #include "runtime/cuda/cuda_weights.h"
+#include "runtime/cuda/dnn/dnn.h"
 
 #include <cudnn_version.h>
 #include <stdio.h>
@@ -257,6 +258,16 @@ static void switches_text(const struct cuda_device *cuda, char *into, size_t cap
     else if (cuda->lanes != 1) snprintf(into + used, capacity - used, "%sLANES=%d", between, cuda->lanes);
 }
 
+// The version, and that of the engines that come with the program if they are of another one: "cuDNN 9.21 with engines of 9.19".
+static void dnn_text(const struct cuda_device *cuda, char *into, size_t capacity)
+{
+    const int major = (int)(cuda->dnn_version / 10000), minor = (int)(cuda->dnn_version / 100 % 100);  // 91900 is 9.19.0
+    const int of_major = DNN_SHIPPED_VERSION / 10000, of_minor = DNN_SHIPPED_VERSION / 100 % 100;
+    const bool shipped = cuda->set.cache && cuda->major == DNN_SHIPPED_MAJOR && cuda->minor == DNN_SHIPPED_MINOR;
+    if (!shipped || (major == of_major && minor == of_minor)) snprintf(into, capacity, "cuDNN %d.%d", major, minor);
+    else snprintf(into, capacity, "cuDNN %d.%d with engines of %d.%d", major, minor, of_major, of_minor);
+}
+
 static void library_text(const struct cuda_device *cuda, char *into, size_t capacity)
 {
     int runtime = 0, driver = 0;
@@ -265,8 +276,7 @@ static void library_text(const struct cuda_device *cuda, char *into, size_t capa
     (void)cudaDriverGetVersion(&driver);
     cuda_driver_text(version, sizeof version);
     if (!*version) snprintf(version, sizeof version, "for CUDA %d.%d", driver / MAJOR, driver % MAJOR / MINOR);
-    if (cuda->dnn_version)  // 91900 is 9.19.0
-        snprintf(dnn, sizeof dnn, "cuDNN %d.%d", (int)(cuda->dnn_version / 10000), (int)(cuda->dnn_version / 100 % 100));
+    if (cuda->dnn_version) dnn_text(cuda, dnn, sizeof dnn);
     else
         snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
     snprintf(into, capacity, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);

@@ -25,7 +25,7 @@ planned() { # WORDS...: once for the same words
     cat "$said_so"
 }
 case "$*" in
-doctor*) echo '  ok       cuda           a pretended GPU' ;;
+doctor*) printf '  ok       cuda           a pretended GPU; CUDA 13.0, cuDNN\n      9.21 with engines\n      of 9.19, driver 580.95.05\n  ok  cpu\n' ;;
 'train '*'--db '*) echo '{"weights_digest": "ab"}' >"$(sed 's/.*--db \([^ ]*\).*/\1/' <<<"$*")"; cat "$said/train" ;;
 'results export last --db '*) cat "${!#}" ;;
 *'side 28'*) exit 7 ;;
@@ -44,13 +44,16 @@ tested test_cuda_zz 'head -c 3000000 /dev/zero | tr "\0" x; echo; echo "[  PASSE
 for program in nvidia-smi ncu nsys nvcc python3; do printf '#!/bin/sh\necho "12 -> H100"\n' >bin/$program; done
 printf '#!/bin/sh\necho "Device not supported"\n' >bin/compute-sanitizer
 chmod +x packed/dawn bin/*
-bundle() { STRIP=true "$ROOT/test/gpu_bundle.sh" gpu.tar packed/dawn packed/test_*; }
+bundle() { STRIP=true PRESET=0 "$ROOT/test/gpu_bundle.sh" gpu.tar.xz packed/dawn packed/test_*; }
 rc=0
 MOST=0 bundle 2>said/bundle || rc=$?
 [ "$rc" = 1 ]
-grep -q 'gpu.tar is not smaller than 0 MiB' said/bundle
+grep -q 'gpu.tar.xz is not smaller than 0 MiB' said/bundle
 bundle
-tar xf gpu.tar
+tar xJf gpu.tar.xz
+mkdir python # as docs/testing.md says for machines without xz
+(cd python && cp ../gpu.tar.xz . && python3 -c "$(sed -n 's/^(without xz: `python3 -c "\(.*\)"`.*/\1/p' "$ROOT/docs/testing.md")" 2>&1)
+diff -r gpu python/gpu
 place=gpu/on_gpu
 PATH=$PWD/bin:$PATH
 
@@ -61,7 +64,7 @@ cat said/run
 summary=out/summary
 line() { grep -Eq "^$1" "$summary" || { echo "no line in $summary: $1"; exit 1; }; }
 line 'ok +machine and libraries +[0-9]+ s .*GPU: 12 -> H100$'
-line 'ok +first start, cold +[0-9]+ s  ok cuda'
+line 'ok +first start, cold +[0-9]+ s  ok cuda .*versions: CUDA 13.0, cuDNN 9.21 with engines of 9.19, driver 580.95.05$'
 line 'ok +test_cuda_device +[0-9]+ s  \[ PASSED \] 3'
 line 'FAIL test_cuda_ops +[0-9]+ s  exit status 4'
 line 'FAIL test_cuda_conv +[0-9]+ s  exit status 3'

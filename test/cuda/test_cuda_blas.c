@@ -87,36 +87,6 @@ TEST(test_first_call)
     assert_int_equal(read_counter("lt_objects"), 0);
 }
 
-// Large products with any number of rows and columns: the stated alignments hold, or the emulated library dies.
-TEST(test_unaligned)
-{
-    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
-    enum { M = 1030, N = 1021, K = 1025 };
-    struct session *s = session_on("cuda");
-    struct graph *g = graph_new(s->store, "unaligned");
-    int a = g_cast(g, input(g, "a", SHAPE(K, M)), F16), b = g_cast(g, input(g, "b", SHAPE(K, N)), F16);
-    keep(g, "y", g_matmul(g, a, true, b, false, F32));
-    int program = session_add(s, g), before = read_counter("lt_products");
-    assert_true(program >= 0);
-    start(s);
-    assert_true(read_counter("lt_products") > before + (before < 0));
-    float *x = zalloc(K * (M + N) * sizeof *x), *y = zalloc(M * N * sizeof *y);
-    for (int i = 0; i < K * (M + N); i++) x[i] = (float)(i * 7 % 251 - 125) / 256;
-    OK(session_put(s, "a", x, 0, K * M * sizeof *x));
-    OK(session_put(s, "b", x + K * M, 0, K * N * sizeof *x));
-    OK(session_run(s, program));
-    OK(session_get(s, "y", y, M * N * sizeof *y));
-    for (int i = 0; i < 64; i++) {
-        int row = i * 577 % M, column = i * 311 % N;
-        double sum = 0;
-        for (int k = 0; k < K; k++) sum += (double)x[k * M + row] * (double)x[K * M + k * N + column];
-        assert_true(fabs(sum - (double)y[row * N + column]) < 1e-3);
-    }
-    free(x);
-    free(y);
-    session_done(s);
-}
-
 // The classes of an output layer are padded for the library: losses, gradients and hits in two pieces, with a bias and with
 // labels that are not classes, against ref.
 TEST(test_padded_classes)

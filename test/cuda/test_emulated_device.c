@@ -87,6 +87,24 @@ TEST(switches_reject_unknown_words)
     }
 }
 
+// The emulated cuDNN is 9.0, the choices that come with the program are of 9.19.
+TEST(choices_of_another_version_are_named)
+{
+    static const char *const cache[] = {"on", "off"};
+    struct device *d;
+    struct device_facts facts;
+    for (int i = 0; i < 2; i++) {
+        setenv("DAWN_CUDA_CACHE", cache[i], 1);
+        OK(device_open("cuda", 1, &d));
+        OK(device_check(d));
+        OK(d->type->facts(d, &facts));
+        assert_true((strstr(facts.library, ", cuDNN 9.0 with engines of 9.19, driver ") != NULL) == (i == 0));
+        assert_true((strstr(facts.library, ", cuDNN 9.0, driver ") != NULL) == (i == 1));
+        device_close(d);
+    }
+    unsetenv("DAWN_CUDA_CACHE");
+}
+
 // A run's record lists the switches that differ from their defaults after the libraries.
 TEST(switches_are_recorded)
 {

@@ -51,12 +51,10 @@ static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
 // Choices that come with the program (choices.json): those of the heuristics for every convolution of airbench at the
 // sizes of its recipes. cuDNN's heuristics would load cuBLASLt, which is larger than everything else that a run loads. They are
 // for GPUs of compute capability 9.0; an engine or a setting that another version of cuDNN lacks is chosen again.
-enum { SHIPPED_MAJOR = 9, SHIPPED_MINOR = 0 };
-
 static void read_shipped(struct dnn *dnn, const struct dnn_machine *m)
 {
     const struct embedded *file = embedded_find("runtime/cuda/dnn/choices.json");
-    if (!dnn->settings.cache || m->major != SHIPPED_MAJOR || m->minor != SHIPPED_MINOR || !file) return;
+    if (!dnn->settings.cache || m->major != DNN_SHIPPED_MAJOR || m->minor != DNN_SHIPPED_MINOR || !file) return;
     if (dnn_cache_parse(file->at, file->size, DNN_SHIPPED, &dnn->shipped) < 0) BUG(error_text());
 }
 

@@ -27,6 +27,9 @@ struct dnn_problem {
     int64_t stride[2], before[2], after[2];
 };
 
+// The choices that come with the program: the version of cuDNN whose heuristics made them, and the compute capability for which.
+enum { DNN_SHIPPED_VERSION = 91900, DNN_SHIPPED_MAJOR = 9, DNN_SHIPPED_MINOR = 0 };
+
 // The machine that plans are made for. The caller zeroes it, because it is part of a cache's key.
 struct dnn_machine {
     char gpu[128];

@@ -10,7 +10,7 @@
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 
-enum { EXPECTED_VERSION = 91900, LAYERS = 6 };
+enum { EXPECTED_VERSION = DNN_SHIPPED_VERSION, LAYERS = 6 };
 
 static const char h200[] =
     "{\"maxGridSize\":[2147483647,65535,65535],\"maxBlockSize\":[1024,1024,64],\"regsPerBlock\":65536,"
