@@ -277,8 +277,7 @@ static void library_text(const struct cuda_device *cuda, char *into, size_t capa
     cuda_driver_text(version, sizeof version);
     if (!*version) snprintf(version, sizeof version, "for CUDA %d.%d", driver / MAJOR, driver % MAJOR / MINOR);
     if (cuda->dnn_version) dnn_text(cuda, dnn, sizeof dnn);
-    else
-        snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
+    else snprintf(dnn, sizeof dnn, "built for cuDNN %d.%d", CUDNN_MAJOR, CUDNN_MINOR);
     snprintf(into, capacity, "CUDA %d.%d, %s, driver %s", runtime / MAJOR, runtime % MAJOR / MINOR, dnn, version);
     switches_text(cuda, into, capacity);
 }

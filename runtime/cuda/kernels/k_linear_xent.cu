@@ -137,7 +137,7 @@ static cudaError_t rows(const struct k_linear_xent *k, cudaStream_t stream)
 {
     BY_FLOAT(k->type, T,
              return k->width % wide<T>::N == 0 ? launch(linear_xent<T, wide<T>::N>, (unsigned)k->rows, K_BLOCK, stream, *k)
-                                                 : launch(linear_xent<T, 1>, (unsigned)k->rows, K_BLOCK, stream, *k));
+                                               : launch(linear_xent<T, 1>, (unsigned)k->rows, K_BLOCK, stream, *k));
 }
 
 static cudaError_t columns(const struct k_linear_xent *k, cudaStream_t stream)

@@ -14,7 +14,7 @@ struct k_matmul {
     int m, n, k;             // at most 2^31 - 4096
     int64_t batch;           // at least 1
     bool ta, tb;             // a[m, k] or, transposed, a[k, m]; b[k, n] or b[n, k]
-    int pitch_a;             // elements from a row of a in memory to the next; 0: rows are adjacent
+    int pitch_a;             // of a transposed a: elements from a row in memory to the next; 0: rows are adjacent
     float alpha, beta;
     const void *a, *b, *c;   // c[m, n] in the type of y, or NULL
     void *y, *work;          // k_matmul_work() bytes
