@@ -82,7 +82,8 @@ struct run_ticket {
     char statement[DIGEST_HEX], proof[DIGEST_HEX];
     char board_key[51];  // fingerprint
 };
-// A part of the schedule with a constant cost of training on a sample: forward, backward and update.
+// A part of the schedule with a constant cost of training on a sample: forward, backward, update, and its share of what the host
+// runs between steps.
 struct run_part {
     int64_t samples, flops_per_sample;
 };

@@ -379,8 +379,10 @@ static int begin(struct drive *d)
 static int64_t count_runs(const struct setting *c, int program)
 {
     const struct play_keys *k = play_keys(c->recipe);
-    const double positions = (double)k->first + (double)(c->steps * c->recipe->batch) / k->reuse;
-    return program == SELFPLAY_PROGRAM ? (int64_t)(positions * (double)k->simulations / (double)selfplay_batch(c)) : 0;
+    const int64_t first = k->simulations_first ? k->simulations_first : k->simulations;
+    const double later = (double)(c->steps * c->recipe->batch) / k->reuse;
+    const double leaves = (double)(k->first * first) + later * (double)k->simulations;
+    return program == SELFPLAY_PROGRAM ? (int64_t)(leaves / (double)selfplay_batch(c)) : 0;
 }
 
 // ---- as bytes: totals, positions, and each game with its tree

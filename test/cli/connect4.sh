@@ -25,6 +25,9 @@ resumes "0" 10 $train
 "$DAWN" plan connect4 --threads 1 >plan.txt
 reads plan.txt 'alphazero, 76,986 parameters, 6.26 MFLOP'
 reads plan.txt 'batch 64, play  *401 M'
+reads plan.txt '^  in all, at most  *[0-9.]+ T$'
+"$DAWN" profile connect4 --data connect4-drawn --threads 1 --no-measure --seconds 0.1 --json >profile.json
+holds profile.json '[p["name"] for p in o["between"]] == ["play"]' '1 < o["between"][0]["runs"] < 10 < o["between"][0]["flops"]'
 
 # ---- leaves in flight by virtual losses; a tree of its own for each of two games
 "$DAWN" $train --set search.leaves=4 --set games.parallel=2 --set games.first=30 --set epochs=0.2 --db few.db >few.txt

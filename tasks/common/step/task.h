@@ -182,7 +182,7 @@ struct host {
     void (*close)(void *state);
     int (*begin)(struct drive *);    // before the first step of a run. NULL: nothing to do
     int (*between)(struct drive *);  // after each step: it may read and write slots and run programs without a feed
-    // How often a program without a feed runs in the whole schedule, about: for plans. NULL: it is not known.
+    // How often a program without a feed runs in the whole schedule, at most: for plans and records. NULL: it is not known.
     int64_t (*runs)(const struct setting *, int program);
     // The state as bytes for --resume, and back. `load` takes any bytes: it fails if they cannot be a state.
     void (*save)(const struct setting *, struct text *bytes);

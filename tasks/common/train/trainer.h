@@ -114,9 +114,11 @@ int trainer_dtype(const struct recipe *, const struct model *, struct device *, 
 int64_t trainer_parameters(const struct trainer *);
 int64_t trainer_views(const struct trainer *);  // forward passes of a sample in an evaluation
 double trainer_forward_flops(const struct trainer *);
-// Splits the schedule of a streamed training into at most `most` parts with a constant cost of training on a sample. Returns
-// their number. For buckets by length the cost is the mean over an epoch's batches. Returns 0 for resident data, whose cost
-// follows from the recipe.
+// How often host code runs a program without a feed in the whole schedule, at most; 0: never, or it is not known.
+int64_t trainer_own_runs(const struct trainer *, int program);
+// Splits the schedule of a streamed training into at most `most` parts with a constant cost of training on a sample, programs
+// that host code runs included. Returns their number. For buckets by length the cost is the mean over an epoch's batches. Returns
+// 0 for resident data, whose cost follows from the recipe.
 int trainer_work(const struct trainer *, struct run_part *, int most);
 // Fewest and most samples of a step, of all processes.
 void trainer_step_samples(const struct trainer *, int64_t *least, int64_t *most);

@@ -65,6 +65,22 @@ static double sample_cost(const struct trainer *t, int64_t step, const double *w
     return cost / samples / (double)train_batches(calls);
 }
 
+int64_t trainer_own_runs(const struct trainer *t, int program)
+{
+    const struct host *host = t->choice.task->host;
+    const struct task_program *p = task_program(&t->setting, program);
+    return host && host->runs && p->kind != PROGRAM_TRAIN && p->feed == FEED_NONE ? host->runs(&t->setting, program) : 0;
+}
+
+// FLOPs of the programs that host code runs, spread evenly over the steps.
+static double own_flops(const struct trainer *t)
+{
+    double flops = 0;
+    for (int i = 0; task_program(&t->setting, i); i++)
+        if (trainer_own_runs(t, i) > 0) flops += (double)trainer_own_runs(t, i) * program_flops(t, t->own[i]);
+    return flops / (double)t->steps;
+}
+
 // A bucket costs as much as its first program, the one for full batches if it has any.
 static double evaluation_flops(const struct trainer *t)
 {
@@ -122,6 +138,7 @@ int trainer_work(const struct trainer *t, struct run_part *part, int most)
 {
     const struct supply *s = &t->supply[FEED_TRAIN];
     double flops[TRAINER_VARIANTS], weight[ORDER_BUCKETS];
+    const double own = own_flops(t);
     double samples = 0;
     int count = 0;
     if (!s->choice.fields) return 0;
@@ -131,8 +148,9 @@ int trainer_work(const struct trainer *t, struct run_part *part, int most)
         struct trainer_calls calls = {0};
         if (trainer_count_calls(t, step, &calls) < 0) return count;
         double cost = sample_cost(t, step, weight, flops, &calls);
-        double before = samples;
-        samples += mean_samples(t, weight) * (double)train_batches(&calls);
+        double before = samples, of_step = mean_samples(t, weight) * (double)train_batches(&calls);
+        cost += own / of_step;
+        samples += of_step;
         count = add_steps(part, count, most, llround(samples) - llround(before), cost);
     }
     return count;

@@ -114,6 +114,7 @@ static void print_schedule(const struct planned *p)
     for (int i = 0; i < f->owns; i++) print_row(p, &f->own[i], false);
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
+    printf("  %-32s %8s\n", f->owns ? "in all, at most" : "in all", text_si(a, f->flops, ""));
 }
 
 static void print_memory(const struct planned *p)
@@ -200,23 +201,28 @@ static void print_time(const struct planned *p)
 
 // ---- JSON
 
+static json_t *json_variant(const struct forecast_variant *v)
+{
+    return json_pack("{ss sI sI sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps", (json_int_t)v->steps, "flops",
+                     v->flops, "bytes", v->bytes, "roofline_s", v->seconds);
+}
+
 static json_t *json_schedule(const struct planned *p)
 {
     const struct trainer *t = p->trainer;
     const struct forecast *f = &p->forecast;
-    json_t *variants = json_array();
+    json_t *variants = json_array(), *between = json_array();
     for (int i = 0; i < f->variants; i++) {
-        const struct forecast_variant *v = &f->variant[i];
-        json_array_append_new(variants,
-                              json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps",
-                                        (json_int_t)v->steps, "share", share_of(p, v), "flops",
-                                        v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
+        json_t *o = json_variant(&f->variant[i]);
+        json_object_set_new(o, "share", json_real(share_of(p, &f->variant[i])));
+        json_array_append_new(variants, o);
     }
-    return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
+    for (int i = 0; i < f->owns; i++) json_array_append_new(between, json_variant(&f->own[i]));
+    return json_pack("{sf sI sI sI sI sI sf sf so so}", "epochs", p->chosen.recipe.epochs, "batch",
                      (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_per_epoch, "steps",
                      (json_int_t)t->steps, "samples", (json_int_t)f->samples, "evaluations",
                      (json_int_t)f->evaluations, "evaluation_flops", f->evaluation_flops, "evaluation_roofline_s",
-                     f->evaluation_seconds, "variants", variants);
+                     f->evaluation_seconds, "variants", variants, "between", between);
 }
 
 static json_t *json_memory(const struct planned *p)

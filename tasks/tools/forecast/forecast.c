@@ -143,22 +143,23 @@ static void forecast_evaluations(const struct trainer *t, const struct device_fa
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }
 
-static void forecast_own(const struct trainer *t, const struct device_facts *f, struct forecast *into)
+int forecast_own(const struct trainer *t, const struct device_facts *f, struct forecast_variant own[PROGRAMS_MAX])
 {
-    const struct host *host = t->choice.task->host;
-    const struct task_program *p;
-    for (int i = 0; host && host->runs && (p = task_program(&t->setting, i)); i++) {
+    int count = 0;
+    for (int i = 0; task_program(&t->setting, i); i++) {
+        const int64_t runs = trainer_own_runs(t, i);
         const int program = t->own[i];
-        if (p->kind == PROGRAM_TRAIN || p->feed != FEED_NONE) continue;
+        if (runs == 0) continue;
         struct variant is = {.batch = t->choice.recipe.batch};
         if (t->choice.task->variant) t->choice.task->variant(&t->setting, 0, i, &is);
-        struct forecast_variant *v = &into->own[into->owns++];
+        struct forecast_variant *v = &own[count++];
         *v = (struct forecast_variant){.program = program, .name = t->session->graph[program]->name, .batch = is.batch,
-                                       .steps = host->runs(&t->setting, i),
+                                       .steps = runs,
                                        .seconds = roofline_seconds(t->session->plan[program], f)};
         name_size(&is, v);
         sum_program_cost(t, program, &v->flops, &v->bytes);
     }
+    return count;
 }
 
 static void sum_seconds(struct forecast *f)
@@ -173,7 +174,7 @@ void forecast_of(const struct trainer *t, const struct device_facts *f, struct f
 {
     *into = (struct forecast){0};
     forecast_variants(t, f, into);
-    forecast_own(t, f, into);
+    into->owns = forecast_own(t, f, into->own);
     forecast_evaluations(t, f, into);
     into->full = find_full_variant(into);
     for (int v = 0; v < into->variants; v++) into->flops += (double)into->variant[v].steps * into->variant[v].flops;

@@ -28,6 +28,8 @@ struct forecast {
     double flops, seconds;  // of the whole schedule with evaluations, without the lookahead
     double training_seconds;
 };
+// The programs that host code runs between steps, at most so often. Returns their number.
+int forecast_own(const struct trainer *, const struct device_facts *, struct forecast_variant own[PROGRAMS_MAX]);
 void forecast_of(const struct trainer *, const struct device_facts *, struct forecast *);
 // Limits the forecast to the samples per second that the host can make: no batch takes less time than its samples do. `tests`:
 // size of the test split. Changes nothing if the forecast has no bounds.

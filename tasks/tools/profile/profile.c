@@ -111,6 +111,7 @@ int profile_run(struct trial *t, double seconds, void (*tells)(const char *), st
     TRY(time_nodes(t, seconds, &listener, p));
     tell(&listener, "timing steps with the feed");
     TRY(time_fed_steps(t, seconds, p));
+    p->owns = forecast_own(t->trainer, &t->facts, p->own);
     profile_layers_of(t->trainer->session, t->variant->program, &p->layers);
     return count_feed_bytes(t, &p->feed_bytes);
 }

@@ -7,7 +7,7 @@
 // of it).
 #pragma once
 
-#include "tasks/tools/forecast/roofline.h"
+#include "tasks/tools/forecast/forecast.h"
 #include "tasks/tools/measure/counters.h"
 #include "tasks/tools/measure/trial.h"
 #include "tasks/tools/profile/profile_layers.h"
@@ -31,6 +31,8 @@ struct profile {
     struct counted counted;        // by the processor's counters, in these steps; 0: not readable here
     int64_t feed_bytes;            // host memory for batches made ahead and caches of samples
     struct profile_layers layers;          // of the step's program
+    struct forecast_variant own[PROGRAMS_MAX];  // what host code runs between steps, which no figure above has
+    int owns;
 };
 // The trial must be ready. Takes at most `seconds` for the timing, and as many for the steps through the feed.
 // `tell`, which may be NULL, receives the current activity.

@@ -61,6 +61,23 @@ static double busy_share(const struct profile *p)
     return step > 0 ? fmin(busy / step, 1) : 0;
 }
 
+// Of a step.
+static double runs_between(const struct trial *t, const struct forecast_variant *own)
+{
+    return (double)own->steps / (double)t->trainer->steps;
+}
+
+static void add_between(const struct trial *t, const struct profile *p, struct text *into)
+{
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    for (int i = 0; i < p->owns; i++) {
+        const struct forecast_variant *own = &p->own[i];
+        const double runs = runs_between(t, own);
+        text_entry(into, "between", "%s, %s, runs at most %.3g times per step, with %s; the step has %s", own->name, own->samples,
+                   runs, text_si(a, runs * own->flops, "FLOP"), text_si(b, p->flops, "FLOP"));
+    }
+}
+
 static void add_step_time(const struct trial *t, const struct profile *p, struct text *into)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
@@ -72,6 +89,7 @@ static void add_step_time(const struct trial *t, const struct profile *p, struct
         text_entry(into, "arithmetic", "model FLOP utilisation %.1f%% (forward and backward), hardware %.1f%% (updates too), of "
                    "%s in %s, as measured", 100 * p->model_flops / p->step_s / p->peak, 100 * p->flops / p->step_s / p->peak,
                    text_si(a, p->peak, "FLOP/s"), dtype_name(t->trainer->setting.dtype));
+    add_between(t, p, into);
     double fed = p->fed_s / p->steps;
     text_entry(into, "with feed", "%d steps, %s each, %.1f %s/s; waiting for the feed %.1f%% of the time", p->steps,
                roofline_span(a, fed), (double)p->samples / p->fed_s, task_samples(t->choice.task), 100 * p->stalled_s / p->fed_s);
@@ -204,6 +222,11 @@ struct json_t *profile_json(const struct trial *t, const struct profile *p)
     if (p->counted.cycles > 0)
         json_object_set_new(o, "counters", json_pack("{sI sI}", "cycles", (json_int_t)p->counted.cycles, "instructions",
                                                      (json_int_t)p->counted.instructions));
+    json_t *between = json_array();
+    for (int i = 0; i < p->owns; i++)
+        json_array_append_new(between, json_pack("{ss sf sf}", "name", p->own[i].name, "runs", runs_between(t, &p->own[i]),
+                                                 "flops", p->own[i].flops));
+    json_object_set_new(o, "between", between);
     json_object_set_new(o, "operators", json_operators(&p->passes));
     json_object_set_new(o, "nodes", json_operators(&p->nodes));
     json_object_set_new(o, "memory", json_memory(t, p));

@@ -353,3 +353,44 @@ TEST(bad_resignations_stand_beside_the_score)
     assert_true(score[PLAY_BAD_RESIGNS] == METRIC_NONE);
     bench_close(&b);
 }
+
+// ---- the arithmetic of a training
+
+static double flops_of(const struct trainer *t, int program)
+{
+    const struct graph *g = t->session->graph[program];
+    double flops = 0;
+    for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;
+    return flops;
+}
+
+static int64_t played;
+static int (*run_unseen)(struct drive *, int program);
+static int count_played(struct drive *d, int program)
+{
+    played += program == SELFPLAY_PROGRAM;
+    return run_unseen(d, program);
+}
+
+// The work that the record tells is that of the steps and of the games; subtrees that are kept save some of the latter.
+TEST(games_count_as_work)
+{
+    enum { SIMULATIONS = 8, REUSE = 16, FIRST = 60 };  // of the recipe and its settings
+    struct bench b;
+    struct run_part work[RUN_PARTS_MAX];
+    open_games(&b, "cpu", 1);
+    struct trainer *t = b.trainer;
+    const double later = (double)(t->steps * t->choice.recipe.batch) / REUSE;
+    const int64_t runs = trainer_own_runs(t, SELFPLAY_PROGRAM), samples = t->steps * t->choice.recipe.batch;
+    assert_int_equal(runs, (int64_t)((FIRST + later) * SIMULATIONS / LEAVES));
+    assert_int_equal(trainer_work(t, work, RUN_PARTS_MAX), 1);
+    assert_int_equal(work[0].samples, samples);
+    const double steps = (double)t->steps * flops_of(t, t->variant[0].program);
+    const double games = (double)runs * flops_of(t, t->own[SELFPLAY_PROGRAM]);
+    assert_true(games > 0.1 * steps);
+    assert_float_equal((double)(work[0].flops_per_sample * samples), steps + games, (double)samples);
+    run_unseen = t->drive.run, t->drive.run = count_played, played = 0;
+    while (t->at < t->steps) OK(trainer_step(t));
+    assert_in_range(played, later * SIMULATIONS / LEAVES * 0.6, later * SIMULATIONS / LEAVES);
+    bench_close(&b);
+}
