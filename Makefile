@@ -154,7 +154,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
 # With SAN: oneDNN 2.6 reads one element past a table of its own when it builds a convolution for AMX, where the sanitizers' allocator may
 # end the memory. DAWN's own tiles stay. On a busy machine two long scenarios need more than ten minutes there.
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board bench-connect4 bench-fid bench-maskrcnn \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-games bench-isa bench-loops bench-board bench-connect4 bench-fid bench-maskrcnn \
 	install uninstall deb release clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -444,6 +444,11 @@ $(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-linear-xent: $(B)/test/bench/bench_linear_xent  ## build the yardstick: an output layer and its loss as one operator and as two
 $(B)/test/bench/bench_linear_xent: test/bench/bench_linear_xent.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-games: $(B)/test/bench/bench_games  ## build the yardstick: self-play of connect4 or minigo-9, its network and its search
+$(B)/test/bench/bench_games: test/bench/bench_games.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
