@@ -15,7 +15,7 @@ enum folder_order {
     FOLDER_BY_BYTES,
     FOLDER_BY_NUMBERS,  // 9.png before 10.png
 };
-// Fails if `path` is not a readable folder. After a failure there is nothing to end.
+// Fails if `path` is not a readable folder. folder_end() is not needed after a failure.
 int folder_list(const char *path, enum folder_order, struct folder *) MUST_CHECK;
 // Keeps the entries for which `keep` is true, and returns the number of dropped entries.
 int folder_keep(struct folder *, bool (*keep)(const char *name));

@@ -25,10 +25,10 @@ struct source {
     const char *name, *title;
     const char *page;     // a page about it for people
     struct source_part part[SOURCE_PARTS_MAX];  // ends with a NULL url
-    // An embedded file with a line "SHA-256 BYTES NAME" for each of many small files, which are downloaded one by one from the
-    // folder that part[0].url then is; part[0].bytes is their sum. NULL: as above.
+    // If not NULL: an embedded file with a line "SHA-256 BYTES NAME" for each of many small files. They are downloaded one by
+    // one; part[0].url is then the address of their folder, and part[0].bytes the sum of their sizes.
     const char *list;
-    // All files of the archives below this folder are taken, with their names below it; `file` is empty then. NULL: as above.
+    // If not NULL: all files of the archives below this folder are extracted, with their names below it, and `file` is empty.
     const char *tree;
     const char *folder;                         // the target, below the folder of all data sets
     bool packed;                                // packed into NAME.dawnpack (data/pack) instead of that folder

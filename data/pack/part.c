@@ -58,8 +58,8 @@ static int write_header(const struct part *p)
 
 // ---- continuing
 
-// True for the same source and options. The headers may differ in fields that advance, and in those that are written at the
-// very end, because a command may have been killed between that and the renaming.
+// True for the same source and options. The headers may differ in fields that advance, and in fields that are written last: a
+// command may have been killed between writing them and renaming the file.
 static bool is_same(const struct pack_header *a, const struct pack_header *b)
 {
     uint8_t x[PACK_HEADER], y[PACK_HEADER];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published histories of races, row by row (dawnbench.h has the form).
+// Reads the published histories of DAWNBench, row by row (format: dawnbench.h).
 #include <stdlib.h>
 #include <string.h>
 

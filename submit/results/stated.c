@@ -90,7 +90,7 @@ static const struct source scaling_sources[] = {
     {"gradient_bytes", NULL}, {NULL, NULL},
 };
 
-// The system may put blanks around a fact of the machine. Statements have none.
+// Trims a text that the system reports about the machine: statements allow no blanks around a text.
 static json_t *trimmed(const char *text)
 {
     while (*text == ' ') text++;

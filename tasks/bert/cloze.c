@@ -275,7 +275,7 @@ static void write_noise(const struct cloze *c, const struct sentence_draws *of, 
     }
 }
 
-// The arrays are zero. An epoch of the scored set is the epoch of its masks: 0.
+// Requires zeroed arrays. The scored set always has the masks of epoch 0.
 static void write_sample(struct cloze *c, const struct sentence_draws *of, int64_t index, struct cloze_sample *s)
 {
     bool trains = of->split == SPLIT_TRAIN;

@@ -4,13 +4,14 @@
 //
 //   backbone  stem conv 3x3/2, norm, swish; 16 blocks: conv 1x1 (expand), depthwise conv, squeeze and excitation, conv 1x1
 //             (project), all but the last with swish; a shortcut where the shape stays. Strides of 8, 16 and 32 are levels 1 to 3
-//   levels    4 is a conv 1x1 of the last stage, norm and a max pool 3x3/2; 5 is the pool of that
-//   cell      a node is the weighted mean of its inputs, swish, a separable conv and a norm: from the top down of a level and the
-//             node above; from the bottom up of the level, its node and the node below
-//   heads     three separable convs that all levels share, each with a norm per level and swish; and one without
+//   levels    level 4: conv 1x1 of the last stage, norm, max pool 3x3/2; level 5: max pool of level 4
+//   cell      a node is the weighted mean of its inputs, then swish, a separable conv and a norm. Inputs top-down: the level and
+//             the node above. Inputs bottom-up: the level, its top-down node and the node below
+//   heads     three separable convs that all levels share, each with a norm per level and swish; then one conv without them
 //
-// Weights of a node are relu(w) / (sum of relu(w) + 0.0001). An input of other channels has a conv 1x1 and a norm before that, of
-// that node alone. Filters begin as N(0, 2 / outputs of a position), separable ones as N(0, 1 / inputs), classes at score 0.01.
+// Weights of a node are relu(w) / (sum of relu(w) + 0.0001). An input with another number of channels first passes a conv 1x1
+// and a norm, which belong to that node alone. Initial values: filters N(0, 2 / outputs of a position), separable filters
+// N(0, 1 / inputs), classes a score of 0.01.
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 

@@ -5,8 +5,8 @@
 //   rnns   bidirectional GRUs, the sum of both directions; a batch norm before all but the first
 //   fc     batch norm, and the logits of letters without a bias
 //
-// Behind each part the frames past an utterance's end are zeros. They are not in the statistics of a batch norm (in
-// deepspeech.pytorch they are). Parameters begin as PyTorch's: uniform within 1 / sqrt(inputs).
+// After each part the frames past an utterance's end are set to zero. The statistics of a batch norm exclude them
+// (deepspeech.pytorch includes them). Parameters are initialised as in PyTorch: uniform within 1 / sqrt(inputs).
 // Filters have PyTorch's order [K,bins,frames,C] in the store, so that its weights can be read, and are transposed in each step.
 #include "tasks/speech/deepspeech.h"
 

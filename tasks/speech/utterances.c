@@ -99,7 +99,7 @@ static int64_t fill_spectrum(const struct utterances *u, const struct feed_item 
     return rc < 0 ? rc : how ? augment_frames(how, &key, frames) : frames;
 }
 
-// Noise has labels without a meaning, which are made letters: a step costs what it costs with letters.
+// Drawn noise has labels that are not letters. They are replaced by letters, so that a step costs the same as on speech.
 static int fill_letters(const struct utterances *u, const struct feed_item *item, void *const field[])
 {
     const struct feed_field *f = &u->setting->feed[FEED_TRAIN]->field[LETTERS_OF];

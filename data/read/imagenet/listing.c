@@ -234,7 +234,7 @@ static void take_share(struct listing *l, double share)
     l->count[SPLIT_TRAIN] = kept;
 }
 
-// SRC/train and SRC/val, or SRC/train alone, or the classes in SRC itself.
+// Lists the pictures of SRC/train and SRC/val, or of SRC/train alone, or of class folders in SRC itself.
 static int open_own(struct listing *l, const struct listing_choice *choice)
 {
     struct folder names = {0};

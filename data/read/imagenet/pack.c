@@ -170,7 +170,7 @@ int pack_parse_record(const char *file, const struct pack_header *h, uint64_t i,
     if (r->codec == PACK_NONE ? r->length != 0 : empty || r->length > PACK_PICTURE_MAX)
         return fail(ERR_INPUT, "%s: picture %llu has %u bytes and %u x %u pixels", file, n, r->length, r->width, r->height);
     if (r->offset != *offset || r->length > h->end - *offset)
-        return fail(ERR_INPUT, "%s: picture %llu begins at byte %llu and has %u bytes, which is not its place", file, n,
+        return fail(ERR_INPUT, "%s: picture %llu has a wrong offset or length: byte %llu, %u bytes", file, n,
                     (unsigned long long)r->offset, r->length);
     if (r->name > h->names_bytes || r->name_length > h->names_bytes - r->name)
         return fail(ERR_INPUT, "%s: the name of picture %llu is not among the names", file, n);

@@ -3,7 +3,7 @@
 // gzip as they are published.
 //
 // Invariant: a file is read whole and checked when the set is opened, so a read cannot fail. Cost: 55 MB of memory; 30 ms from
-// the page cache, 0.3 s of gzip, and 0.1 s of SHA-256 when a digest is first asked.
+// the page cache, 0.3 s of gzip, and 0.1 s of SHA-256 when a digest is first requested.
 #include "data/read/mnist/mnist.h"
 
 #include <archive.h>

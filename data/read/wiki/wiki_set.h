@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Articles in memory as a data set, from any source. Only this folder includes this.
+// Articles in memory as a data set, from any source. Private to this folder.
 #pragma once
 
 #include "data/kind.h"

@@ -39,9 +39,9 @@ struct pairs_scores {
     int64_t seen;
     bool tiles;    // multiply by tiles (tiles.h)
 };
-// p[queries][padded] = e^(scale q k' - top), masked, with zeros up to whole vectors of n keys; row i is to be multiplied by
-// weight[i]. lse: logarithms of the sums; 0, as is the weight, of a query that sees no key. s: scratch,
-// [PAIRS_QUERIES][padded]. An odd last query has a second one that is zero.
+// p[queries][padded] = e^(scale q k' - top), masked; n keys are padded with zeros to whole vectors. The caller multiplies row i
+// by weight[i]. lse: logarithms of the sums. A query that sees no key has lse 0 and weight 0. s: scratch,
+// [PAIRS_QUERIES][padded]. An odd last query is paired with a query of zeros.
 enum { PAIRS_QUERIES = 8 };
 void pairs_attend(const struct pairs_scores *, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight);
 

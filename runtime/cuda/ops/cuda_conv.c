@@ -188,7 +188,7 @@ static unsigned conv_copies(const struct graph *g, const struct node *n, enum dt
     return n->op == OP_CONV ? 1u << 1 : 1u << 0;
 }
 
-// ---- running: channels are padded, cuDNN's part, then the further pass
+// ---- running: pad the channels, call cuDNN, then make the further pass
 
 struct engine {
     struct dnn_call *call;

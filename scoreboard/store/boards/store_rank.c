@@ -280,9 +280,9 @@ static int judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair
     return rc;
 }
 
-// Two payloads, which may have a MiB each, are read for each pair once. A group of a thousand runs with many replays could not be
-// judged again with each of its runs otherwise.
-enum { PAIRS = 64 };  // of an original: the first
+// Judging a pair reads two payloads of up to a MiB each, so the verdict is stored and reused. Otherwise, each new run of a group
+// of a thousand runs with many replays would read all their payloads again.
+enum { PAIRS = 64 };  // replays of an original that are considered: the first ones
 struct candidate {
     int64_t sequence;
     bool known;

@@ -234,8 +234,8 @@ static void check_instance(struct subject *s, const json_t *of, const struct pri
         finding_add(s->out, CHECK_PRICE, "%s: %s has %s, but the machine %s", what, row->instance, row->what, why);
 }
 
-// A named instance costs the price of the table. The prices of other tables and dates are unknown here, but prices neither double
-// nor halve.
+// A named instance must have the price of the table. Prices of other dates are unknown here, and are accepted between half and
+// twice the price of the table.
 static void check_listed(struct subject *s, const json_t *of, const char *what)
 {
     const json_t *price = json_object_get(of, "price");

@@ -185,8 +185,8 @@ int step_total(struct step *s, int metric)
     return count_state(s, &counts_of(s)->total[metric], name, F32);
 }
 
-// Each program has a host slot of its own, because batches of another size have another shape. The host reads the slot after
-// every run, so a state leaves it out.
+// Each program has its own host slot, because the shape depends on the size of the batch. The host reads the slot after every
+// run, so a saved state leaves it out.
 void step_output(struct step *s, int number, int v)
 {
     struct graph *g = s->g;

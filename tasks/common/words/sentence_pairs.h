@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of BERT's pre-training, as create_pretraining_data.py of its authors makes them: two texts of whole sentences, and
-// places to mask. New ones in every epoch: a draw depends on the seed, the split, the epoch and the number of the article or
-// sample alone.
+// positions to mask. Every epoch draws new ones. A draw depends only on the seed, the split, the epoch and the number of the
+// article or sample.
 //
-// An article is walked through: sentences are taken until they have as many pieces as a sample, once in ten times fewer. The
-// first text is some of them from the first on. In half of the samples, and where there is one sentence only, the second text is
-// from another article, and the sentences that were not used come again. What is too long loses pieces of its longer text, in
-// front or behind.
+// Sentences of an article are collected in order until they fill a sample (in one of ten samples: until they fill a shorter,
+// drawn length). The first text is a drawn number of these sentences. The second text is the rest of them; in half of the
+// samples, and if there is only one sentence, it is from another article, and the rest is used for the next sample. If both
+// texts together are too long, the longer one loses pieces at its beginning or end.
 #pragma once
 
 #include "data/text/wordpiece.h"

@@ -104,8 +104,8 @@ static bool are_numbers(const struct variant *is, const char *outputs)
     return true;
 }
 
-// Reads the clock before preparing, between preparing and computing, and after computing. Adds to both times. The device is
-// waited for at the end only: a device that queues copies the sample in the time of the model.
+// Reads the clock before preparing, between preparing and computing, and after computing. Adds to both times. Waits for the
+// device only at the end, so on a device with a queue the copy of the sample counts as time of the model.
 static int serve_sample(struct serving *s, const struct order_batch *batch, int64_t *model, int64_t *whole)
 {
     const struct evaluation_program *p = evaluation_find(&s->evaluation, batch);
