@@ -9,9 +9,8 @@
 //             the node above. Inputs bottom-up: the level, its top-down node and the node below
 //   heads     three separable convs that all levels share, each with a norm per level and swish; then one conv without them
 //
-// Weights of a node are relu(w) / (sum of relu(w) + 0.0001). An input with another number of channels first passes a conv 1x1
-// and a norm, which belong to that node alone. Initial values: filters N(0, 2 / outputs of a position), separable filters
-// N(0, 1 / inputs), classes a score of 0.01.
+// Weights of a node are relu(w) / (sum of relu(w) + 0.0001). An input with another number of channels passes a conv 1x1 and a
+// norm of this node. Initial values: filters N(0, 2 / outputs of a position), separable ones N(0, 1 / inputs), class scores 0.01.
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 

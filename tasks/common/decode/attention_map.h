@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of attention as SVG: a row for each symbol of the answer, a column for each symbol of the source. The attention of a
-// row sums to 1; the darker a square is, the more of it went to the column.
+// A picture of attention as SVG: one row per symbol of the answer, one column per symbol of the source. The attention of a row
+// sums to 1; a darker square means more attention to its column.
 #pragma once
 
 #include "runtime/common/base/text.h"

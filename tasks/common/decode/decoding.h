@@ -6,7 +6,7 @@
 // s->is.length is T; in a decoding the most words of an answer of this bucket, its end included.
 //
 // A decoding has B samples with `beam` hypotheses each, N = B x beam; a sample's hypotheses are adjacent. Hypotheses grow
-// together, from BPE_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
+// together, from BPE_BOS. A network keeps its state per sample and per hypothesis in slots (step_slot, step_keep).
 #pragma once
 
 #include "data/text/bpe.h"
@@ -24,16 +24,16 @@ struct decoder_prefix {
 struct decoding {
     // Teacher forcing: the decoder reads `input`, i32[B,T] with BPE_BOS first -> [B,T,C], before the output layer.
     int (*states)(struct step *, int source, int lengths, int input);
-    // What `next` needs of the source, into slots; and the caches as they begin.
+    // Writes the inputs of `next` that depend on the source into slots, and resets the caches.
     void (*encode)(struct step *, int source, int lengths, int64_t beam);
-    // One word more for each hypothesis -> [N,C]. It reads decoding_lengths, what `encode` kept, and the caches, and leaves the
-    // caches for the next word.
+    // Computes one more word of each hypothesis -> [N,C]. Reads decoding_lengths, the slots of `encode` and the caches; updates
+    // the caches.
     int (*next)(struct step *, const struct decoder_prefix *);
     // The output layer: [..,C] -> logits [..,V] of the activations' type. V is decoding_symbols.
     int (*logits)(struct step *, int states);
-    // Slot `number`, [B,..], of what `encode` keeps of the source; NONE: there are no more.
+    // Slot `number`, [B,..], that `encode` writes; NONE: there are no more.
     int (*memory)(struct step *, int number);
-    // Slot `number`, [N,..], of those that follow a hypothesis when the beam is reordered; NONE: there are no more.
+    // Slot `number`, [N,..], whose rows move with their hypotheses when the beam is reordered; NONE: there are no more.
     int (*cache)(struct step *, int64_t hypotheses, int number);
 };
 // The `own` of a model is its decoder, or a struct that begins with it.
@@ -45,8 +45,8 @@ static inline int64_t decoding_symbols(const struct setting *c)  // of the joint
 {
     return c->data->field[0].classes;
 }
-// S of the batch's bucket, and the slot i32[B] with the lengths of the sources: the samples of a decoding may be fewer than those
-// of the feed's batch.
+// S of the batch's bucket, and the slot i32[B] with the lengths of the sources. A decoding may have fewer samples than the batch
+// of the feed.
 static inline int64_t decoding_source(const struct step *s)
 {
     return s->setting->feed[s->program->feed]->field[0].shape[s->is.bucket].dim[0];
@@ -55,7 +55,7 @@ static inline int decoding_lengths(struct step *s)
 {
     return step_slot(s, "source.length", SHAPE(s->is.batch), I32);
 }
-// The slot f32[N,S] with the attention of the last word, which `next` keeps if it is read. Each beam has one of its own.
+// The slot f32[N,S] with the attention of the last word; `next` writes it only if a program reads it. Each beam has its own.
 static inline int decoding_attention(struct step *s, int64_t beam)
 {
     char *name = arena_text(&s->g->arena, "attention.%lld", (long long)beam);

@@ -16,12 +16,12 @@ struct matrix_product {
 };
 int matrix_add_product(const struct matrix_product *) MUST_CHECK;  // fails only without memory
 
-// Writes u with a = u^T u over a symmetric, positive semi-definite a[n,n]. Directions that are lost in the rounding of a[i,i] add
-// nothing; their rows are zeros.
+// Replaces a symmetric, positive semi-definite a[n,n] by u with a = u^T u. Directions below the rounding error of a[i,i] are
+// dropped; their rows are zeros.
 int matrix_factor(double *a, int64_t n) MUST_CHECK;
 
-// The eigenvalues of a symmetric a[n,n], in any order, to about 1e-15 of the largest one. Destroys a, of which all is read.
-// Cost: 4/3 n^3 multiplications in n passes over the rest of a: 3 s for n = 2048 on two cores.
+// The eigenvalues of a symmetric a[n,n], in any order, to about 1e-15 of the largest one. Reads both triangles of a and destroys
+// it. Cost: 4/3 n^3 multiplications in n passes over the rest of a: 3 s for n = 2048 on two cores.
 int matrix_eigenvalues(double *a, int64_t n, double *value) MUST_CHECK;
 
 void matrix_mirror(double *a, int64_t n);  // copies the numbers above the diagonal to below it

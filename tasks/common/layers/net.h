@@ -5,7 +5,7 @@
 
 #include "tasks/common/step/step.h"
 
-// What all layers of a network have in common. A network sets what its layers use.
+// Settings that all layers of a network share. A network sets only the ones that its layers use.
 struct net {
     struct step *step;
     struct graph *g;
@@ -70,7 +70,7 @@ struct net_stages {
     int (*block)(struct net *, int x, const struct net_block *);
 };
 int net_stages(struct net *, int x, const struct net_stages *);
-// Replaces numbers of a network by the numbers of a recipe key, if it has any; it must have as many.
+// Replaces numbers of a network by the numbers of a recipe key, if the key has any. Fails if the counts differ.
 void net_take(struct net *, const char *key, const struct recipe_list *list, int64_t into[], int count);
 
 // ---- texts: x[B,T,C]
@@ -82,7 +82,7 @@ struct net_encoder {
     struct init weight;
 };
 int net_encoder_layer(struct net *, const char *name, int x, const struct net_encoder *);
-// What its first layer reads: word + segment + position, layer norm, dropout, as "embeddings.*". Matrices begin with `weight`.
+// The input of the first layer: word + segment + position, layer norm, dropout, as "embeddings.*". `weight` initialises matrices.
 struct net_texts {
     int tokens, segments;  // i32[B,T]
     int64_t symbols, width, positions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tasks whose models have the layers of GPT-2's speedruns (net_transformer.h: struct net_rotary) share: recipe keys, and how
-// these layers begin.
+// Recipe keys and initial values for models with the layers of GPT-2's speedruns (net_transformer.h: struct net_rotary), shared
+// by several tasks.
 #pragma once
 
 #include "tasks/common/layers/net_transformer.h"
@@ -24,12 +24,12 @@ extern const char *const net_modern_between[];  // ends with NULL
     {"optimiser.muon.beta2", NULL, KEY_NUMBER, RECIPE_OWN(type, keys.beta2), 0, 0.99999, NULL, "0.95",                  \
      .about = "decay of the second moment of parameters that AdamW updates next to Muon; optimiser.momentum: of the first",  \
      .rules = FOR_MUON}
-// Fails if heads cannot share the width, or rotary positions not a head.
+// Fails if the width is not a multiple of the heads, or if a head's width does not suit rotary positions.
 int net_modern_check(const char *where, const struct recipe *, int64_t width, int64_t heads) MUST_CHECK;
 
 struct net_modern {
     struct net_begin begin;
     struct net_rotary rotary;
 };
-// Sets the members of a layer of `width` that make it a modern one. It points into `own`.
+// Sets the members of a layer of `width` that these models change. The layer keeps pointers into `own`.
 void net_modern_layer(const struct net_modern_keys *, int64_t width, struct net_modern *own, struct net_transformer *layer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of a Transformer (Vaswani et al. 2017), with the names of torch.nn.TransformerEncoderLayer and DecoderLayer below NAME:
-// attention to the sequence itself, in a decoder attention to the source, two products with ReLU between; each with a residual,
-// whose norm comes after it or before. Causal: a position sees those up to it, as in a decoder, but there is no source.
+// self-attention, in a decoder attention to the source, two products with ReLU between; each with a residual and a norm after or
+// before it. Causal: a position attends only to itself and earlier positions, as in a decoder, but there is no source.
 #pragma once
 
 #include "tasks/common/layers/net.h"
@@ -23,8 +23,8 @@ struct net_transformer {
     int heads;
     bool decoder, causal, pre_norm;
     enum act act;                // between the two products; ACT_NONE: ReLU
-    // In its place the square of ReLU, or gated (Shazeer 2020): the first product is twice as wide, and SiLU of its first half is
-    // multiplied by the other.
+    // Instead of `act`: the square of ReLU, or gated (Shazeer 2020), where the first product is twice as wide and SiLU of its
+    // first half is multiplied by its second half.
     enum net_between { NET_PLAIN, NET_SQUARED, NET_GATED } between;
     const struct net_rotary *rotary;  // NULL: as published in 2017
     const struct net_begin {     // initial weights: of all products, and of those that end a part; NULL: as fairseq's

@@ -101,7 +101,7 @@ int64_t recipe_whole_steps(double epochs, int64_t steps_per_epoch);       // rou
 int64_t recipe_decay_end(const struct recipe *, int64_t steps_per_epoch);  // in steps: the end of the learning rates' decay
 // Share of the full learning rates at each step: warm-up, decay, floor.
 struct schedule recipe_rate(const struct recipe *, int64_t steps_per_epoch);
-// The entry of data.resolution that holds at this share of the schedule, 0 to 1.
+// The entry of data.resolution that is in force at this share of the schedule, 0 to 1.
 int recipe_part(const struct recipe *, double share);
 // Side of the training images in a step; `full_side` if the recipe names none.
 int64_t recipe_side(const struct recipe *, int64_t step, int64_t steps, int64_t full_side);

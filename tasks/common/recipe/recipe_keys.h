@@ -34,7 +34,7 @@ struct recipe_key {
     unsigned rules;               // bits of the optimisers that use it; 0: all
     unsigned shapes;              // bits of the shapes of the decay (enum recipe_shape) that use it; 0: all
     unsigned part;                // bit of the part that the model must have; 0: every model
-    bool decodes;                 // how a trained network is asked for its answer: an inference may set it, too
+    bool decodes;                 // a setting of the decoding: `dawn infer` may set it, too
     bool batch;                   // another measure of a step's samples, which grows with them; KEY_WHOLE
 };
 #define RECIPE_AT(field) offsetof(struct recipe, field)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's own step, answer and host code may do: bring the next batch of a feed to the device, run a program of the task's
-// table, and between steps or within an answer read and write slots that a program made with step_slot.
+// The calls that a task's own step, answer and host code may make: bring the next batch of a feed to the device, run a program of
+// the task's table, and, between steps or within an answer, read and write slots that a program made with step_slot.
 //
 //     for (int i = 0; i < 5; i++) {
 //         TRY(drive_next(d, FEED_TRAIN));
@@ -8,7 +8,7 @@
 //     }
 //     return drive_run(d, GENERATOR);
 //
-// Where a batch is cut into parts or slices, drive_run brings and runs all of them, so each batch serves one program only.
+// If a batch is cut into parts or slices, drive_run loads and runs all of them, so each batch serves only one program.
 #pragma once
 
 #include "tasks/common/step/task.h"
@@ -25,23 +25,23 @@ struct drive {
     int (*next)(struct drive *, int feed);
     int (*run)(struct drive *, int program);
     void *owner;
-    int (*between)(void *context, const char *what, int64_t done, int64_t all);  // or NULL: nobody is told
+    int (*between)(void *context, const char *what, int64_t done, int64_t all);  // reports progress; NULL: no report
     void *context;            // of between
 };
 
 static inline int drive_next(struct drive *d, int feed) { return d->next(d, feed); }
 static inline int drive_run(struct drive *d, int program) { return d->run(d, program); }
-// Host code that may take long says what it does and how far it is: "playing games, position". An error ends it.
+// Reports the progress of long host code ("playing games, position"). The host code must end if this fails.
 static inline int drive_between(struct drive *d, const char *what, int64_t done, int64_t all)
 {
     return d->between ? d->between(d->context, what, done, all) : 0;
 }
-// Says how many samples the growing set of a feed has, before the first batch and whenever it has grown.
+// Sets the number of samples in the growing set of a feed. Call it before the first batch and whenever the set has grown.
 int drive_grow(struct drive *, int feed, int64_t count) MUST_CHECK;
 int drive_read(struct drive *, const char *slot, void *into, size_t bytes) MUST_CHECK;  // waits for the device
 int drive_write(struct drive *, const char *slot, const void *bytes, size_t count) MUST_CHECK;
-// An answer whose batch of `count` samples is done but for a few may go on with these alone, in a batch of drive_shrunk(count)
-// samples; 0: there is no smaller one. Samples move as the task's programs say (PROGRAM_GO_ON, PROGRAM_SHRINK). drive_resize
-// chooses the size whose programs and slots the calls above mean.
+// If only `count` samples of a batch are unfinished, an answer may continue with them in a smaller batch of drive_shrunk(count)
+// samples; 0: there is no smaller size. The task's programs move the samples (PROGRAM_GO_ON, PROGRAM_SHRINK). drive_resize
+// selects the size whose programs and slots the calls above use.
 int64_t drive_shrunk(int64_t count);
 void drive_resize(struct drive *, int64_t count);

@@ -31,13 +31,13 @@ struct evaluation {
 
 // Adds the programs to the session. All borrowed members must be set.
 int evaluation_build(struct evaluation *) MUST_CHECK;
-// The program of a batch; NULL if no such batch can come.
+// The program of a batch; NULL if such a batch cannot occur.
 const struct evaluation_program *evaluation_find(const struct evaluation *, const struct order_batch *);
 
 // Runs the programs that answer for a batch that is on the device.
 int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHECK;
 
-// Before a training: fails if the judge lacks a file or an image, which the first evaluation would only find after an epoch.
+// Call it before a training: fails if the judge lacks a file or an image. Otherwise only the first evaluation would find out.
 int evaluation_check(struct evaluation *) MUST_CHECK;
 
 void evaluation_close(struct evaluation *);  // frees what the judge keeps

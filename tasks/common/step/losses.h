@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The losses of a training program and their gradients. A mean over rows is divided by the rows of the whole batch:
-// where the batch is cut into parts or slices, gradients of the sums and the counts of rows are added first and divided last.
-// Losses with the same count share one set of gradients. Cost, where a batch is cut: one backward pass for each count.
+// if the batch is cut into parts or slices, gradients of the sums and the counts of rows are added first and divided last.
+// Losses with the same count share one set of gradients. Cost, if a batch is cut: one backward pass per count.
 #pragma once
 
 #include "tasks/common/step/step.h"
 
-// What is added over the parts and slices of a batch.
+// The values that are summed over the parts and slices of a batch.
 struct tally {
     int value;
     const char *name;  // of its sums
@@ -22,5 +22,5 @@ struct losses {
 
 // Differentiates the losses by the parameters.
 int losses_differentiate(struct step *, const int *params, int count, struct losses *) MUST_CHECK;
-// After the tallies were added: grads[] of the batch.
+// Computes grads[] of the batch. Call it after the tallies were added.
 int losses_finish(struct step *, const struct losses *, int *grads, int count) MUST_CHECK;

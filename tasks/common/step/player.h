@@ -7,7 +7,7 @@
 
 struct session;
 
-struct seat {  // what the games are given
+struct seat {  // the arguments of `play` and `match`
     const struct setting *setting;
     struct session *session;
     int program;             // in the session, for `batch` positions
@@ -24,6 +24,6 @@ struct match {
 struct player {
     int program;           // its number in the task's table
     const char *opponent;  // "tree search with 1,000 random playouts"
-    int (*play)(const struct seat *) MUST_CHECK;  // games until there are no more lines; batch 1
-    int (*match)(const struct seat *, struct match *) MUST_CHECK;  // match->games of them, as many as the batch
+    int (*play)(const struct seat *) MUST_CHECK;  // plays games until there are no more lines; batch 1
+    int (*match)(const struct seat *, struct match *) MUST_CHECK;  // plays match->games games, as many as the batch
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Update rules that follow from a recipe: the optimiser, its settings and its schedules. A task changes the members that are
-// its own.
+// Update rules that follow from a recipe: the optimiser, its settings and its schedules. A task then sets the members that
+// differ.
 #pragma once
 
 #include "tasks/common/step/task.h"
@@ -15,6 +15,6 @@ struct rule rule_beside_muon(const struct setting *, const char *name, uint32_t 
 // For matrices of few shapes: all of one shape are one batch, and where the training is in bf16, so are Muon's products, as in
 // the published one (docs/language.md). f16 would lose small numbers.
 void rule_in_batches(const struct setting *, struct rule *);
-// The decay that optimiser.weight_decay means for a learning rate. An update multiplies the decay by that rate, so it is divided
-// by the rate here, and all parameters have the same decay in a step.
+// The decay that optimiser.weight_decay means for a learning rate. An update multiplies the decay by the rate, so this function
+// divides by it, and all parameters decay equally in a step.
 double rule_decay(const struct recipe *, double rate);

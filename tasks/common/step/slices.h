@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of a batch (data.slices): equal parts that one device computes one after the other, or several devices side by side.
+// Slices of a batch (data.slices): equal parts that one device computes in sequence, or several devices concurrently.
 // With any number of devices, the step has the same result, byte for byte on the device "cpu" with the same number of
 // threads each: a batch norm sees one slice, and gradients, the loss and the running statistics are added in one tree over the
 // slices (ranks_tree_add). A process has a subtree of it.
@@ -22,7 +22,7 @@ bool slices_whole(const struct slices *);  // the batch is not cut
 // Programs of a step: slices that do the same share one. The last kind belongs to the last slice.
 int slices_kinds(const struct slices *);
 int slices_kind(const struct slices *, int slice);
-// Bit k stands for an earlier sum of 2^k slices that this kind joins.
+// Bit k: this kind joins an earlier sum of 2^k slices.
 unsigned slices_joins(const struct slices *, int kind);
 
 // Gradients are reduced in buckets, in the order in which they are made: a device that runs nodes concurrently begins with the

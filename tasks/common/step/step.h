@@ -98,10 +98,11 @@ void step_keep(struct step *, int slot, int value);
 // Weights for others lack the slot and are refused.
 void step_mark(struct step *, const char *what, const char *digest);
 // A recurrent state that follows streams (ORDER_STREAMS) from batch to batch, of one row each: step_carry gives the rows of this
-// part or slice as the batch before left them, and *slot for step_carry_on, which keeps them at the end of the step: the backward
-// pass reads them, too. The slot has the rows of all parts of this process and turns by one part per program, so every part meets
-// its own. Each evaluation begins with zeros; a task's own step may clear it (drive_write). A step carries at most
-// CARRIED_MAX states, and so do all programs of the evaluation together, for each size of a batch; more are a graph's error.
+// part or slice as the previous batch left them, and *slot for step_carry_on, which stores new ones at the end of the step,
+// because the backward pass reads the old ones. The slot has the rows of all parts of this process and rotates by one part per
+// program, so every part reads its own. Each evaluation begins with zeros; a task's own step may clear it (drive_write). A step
+// carries at most CARRIED_MAX states, and so do all programs of the evaluation together for each batch size; more are an error of
+// the graph.
 int step_carry(struct step *, const char *name, struct shape, enum dtype, int *slot);
 void step_carry_on(struct step *, int slot, int value);
 static inline bool step_trains(const struct step *s)
@@ -115,8 +116,8 @@ static inline bool step_is_sliced(const struct step *s)
 
 // ---- graphs of the task's programs, finished and added to the session; each function returns the number there or an error
 int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int program) MUST_CHECK;
-// Without an update. *fold: the program to run once before evaluations, which folds running statistics into filters. NONE until
-// one is needed.
+// Builds a program without an update. *fold: the program to run once before evaluations, which folds running statistics into
+// filters; NONE until one is needed.
 int step_evaluate(struct session *, const struct setting *, struct step_slots *, struct variant *, int program,
                   int *fold) MUST_CHECK;
 // Ends a step of several programs: advances the counter that schedules follow.

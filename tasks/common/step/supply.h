@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source of the batches of a feed, behind one interface. Resident: the whole split lies on the device, the order of an
+// The source of the batches of a feed, behind one interface. Resident: the whole split is on the device, the order of an
 // epoch is uploaded when the epoch begins, and graphs gather their samples. Streamed: a feed (data/feed) fills batches on
 // the host while the device computes, and each batch is staged into the slots of its bucket. Growing: host code adds samples
 // between steps, so supply_next draws and fills a batch itself.
@@ -35,7 +35,7 @@ int64_t supply_batches(const struct supply *);  // batches per epoch
 int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHECK;
 // Begins an epoch at `batch`. The order of an epoch depends on seed and epoch alone. Waits for no step that is queued.
 int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) MUST_CHECK;
-// Says how many samples a growing set has: no more are read.
+// Sets the number of samples of a growing set: no more are read.
 int supply_grow(struct supply *, int64_t count) MUST_CHECK;
 // Draws the order of an epoch before supply_begin needs it, while the device works on its queue.
 void supply_draw_ahead(struct supply *, uint64_t seed, int64_t epoch);
@@ -44,7 +44,7 @@ void supply_draw_ahead(struct supply *, uint64_t seed, int64_t epoch);
 int supply_next(struct supply *, struct order_batch *) MUST_CHECK;
 // Bytes of host memory for the task's cache of decoded samples. May read the data set.
 int supply_keeps(const struct supply *, int64_t *bytes) MUST_CHECK;
-// Counts the damaged pictures found so far, including those that were read ahead. False if nobody counts them.
+// Counts the damaged pictures found so far, including pictures that were read ahead. False if they are not counted.
 bool supply_damaged(const struct supply *, struct damage_report *);
 struct text;
 void supply_damaged_text(const struct supply *, struct text *);  // adds a sentence if there are any

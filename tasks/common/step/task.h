@@ -57,7 +57,7 @@ enum program_kind {
 struct task_program {
     const char *name;  // "critic"
     enum program_kind kind;
-    int feed;          // its batch comes from this feed; FEED_NONE: it draws or is written by the host what it needs
+    int feed;          // the source of its batches; FEED_NONE: it draws its inputs, or the host writes them
     uint32_t trains;   // bit i: parameters of group i train
     void (*forward)(struct step *);  // inputs, network, losses, counts of the metrics, outputs for the judge
 };
@@ -166,7 +166,7 @@ struct judge {
     int (*evaluate)(const char *truth, const char *answers, bool json, struct text *);
 };
 
-struct baseline {  // what counting alone scores
+struct baseline {  // the score of a trivial answer, made by counting alone
     char what[80];
     int metric;
     double score;
@@ -182,7 +182,7 @@ struct host {
     void (*close)(void *state);
     int (*begin)(struct drive *);    // before the first step of a run. NULL: nothing to do
     int (*between)(struct drive *);  // after each step: it may read and write slots and run programs without a feed
-    // How often a program without a feed runs in the whole schedule, at most: for plans and records. NULL: it is not known.
+    // The most runs of a program without a feed in the whole schedule: for plans and records. NULL: unknown.
     int64_t (*runs)(const struct setting *, int program);
     // The state as bytes for --resume, and back. `load` takes any bytes: it fails if they cannot be a state.
     void (*save)(const struct setting *, struct text *bytes);
