@@ -53,7 +53,7 @@ static const struct program_variable variables[] = {
     {"DAWN_KEY", "the key that signs"},
     {"DAWN_SEED", "given by \"dawn record\" to its command: the seed of the run"},
     {"DAWN_ISA", "limits the instruction set of DAWN's own loops: base, avx2 or avx512"},
-    {"XDG_CONFIG_HOME", "keys lie in its folder dawn/keys, else in ~/.config/dawn/keys"},
+    {"XDG_CONFIG_HOME", "keys are stored in its folder dawn/keys, else in ~/.config/dawn/keys"},
     {"SSL_CERT_FILE", "a file of certificates to trust, as with curl"},
     {"NO_COLOR", "if it is not empty, headings are not bold"},
     {NULL, NULL},

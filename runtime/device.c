@@ -55,7 +55,7 @@ int device_open(const char *name, int threads, struct device **into)
     if (!type) return unknown(name);
     int64_t index = 0;
     if (name[length] && text_to_int(name + length + 1, 0, 1024, &index) < 0)
-        return fail(ERR_USAGE, "device \"%s\": what stands behind the colon is the number of a device, as in %s:0",
+        return fail(ERR_USAGE, "device \"%s\": the part after the colon must be the number of a device, as in %s:0",
                     name, type->name);
     return type->open((int)index, threads, into);
 }

@@ -26,7 +26,7 @@ struct device_type {
     bool rounds_wgrad;  // filter gradients of 16-bit activations are rounded to that type on their way to f32
     bool queues;        // run() may return before the work is done: reading a slot waits for it
     bool joins;         // ALL_REDUCE adds over the processes that train together (runtime/ranks); else it trains alone
-    bool shares_kept;   // what nodes keep may lie in one block for all programs of a session: the device knows whose it holds
+    bool shares_kept;   // all programs of a session may share one block for kept values: the device tracks whose it holds
     bool overlaps;      // reorders or overlaps nodes of the update: plans do not make them wait for shared bytes (plan.h)
     bool (*present)(void);  // true if "auto" may take it; NULL: always. Asks the driver, if any; takes nothing
     int (*open)(int index, int threads, struct device **);

@@ -54,7 +54,7 @@ static int export_site(const char *db, const char *folder, const char *base)
     return rc;
 }
 
-// It stands in feeds and in commands that people copy into a shell.
+// It is printed in feeds and in commands that people copy into a shell.
 static int check_base(char *base)
 {
     size_t length = strlen(base);

@@ -5,7 +5,7 @@
 
 #include "submit/results/result.h"
 
-// What will run.
+// The runs that will be announced.
 struct announce_plan {
     const char *task, *model, *recipe, *recipe_digest;
     int64_t target_micro;

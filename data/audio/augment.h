@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra as a network sees them: a spectrum (spectrum.h, not normalised) gets another gain and tempo, is normalised, and bands
-// of frequency and stretches of time are set to the mean (SpecAugment).
+// Augments a spectrum (spectrum.h, not normalised) for training: changes its gain and tempo, normalises it, and sets bands of
+// frequency and stretches of time to the mean (SpecAugment).
 //
 // Tempo stretches the spectrum in time, linearly, not the sound: no pitch changes, and the spectrum of a sound is made once
 // (docs/decisions/audio.md). Gain multiplies the magnitudes before the logarithm. Invariant: a function of choice, key and

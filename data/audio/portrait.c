@@ -44,7 +44,7 @@ static void range_of(const struct view *v, int64_t x, int64_t parts, float *leas
     }
 }
 
-// From 0 to 1: half a deviation below the mean to three above.
+// Maps half a deviation below the mean to 0, three above it to 1.
 static float shade_of(float value)
 {
     return fminf(fmaxf((value + 0.5f) / 3.5f, 0), 1);
@@ -113,7 +113,7 @@ static void draw_wave(const struct view *v, struct image *image)
     }
 }
 
-// From dark blue over green to yellow.
+// Colours run from dark blue over green to yellow.
 static void draw_spectrum(const struct view *v, struct image *image)
 {
     for (int y = 0; y < SPECTRUM_HEIGHT; y++)

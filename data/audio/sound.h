@@ -28,6 +28,6 @@ bool sound_is_named(const char *file);  // has the ending of such a file: .sph, 
 enum { SOUND_HEAD = 4096 };
 int sound_head(const char *name, const uint8_t *bytes, size_t count, size_t size, struct sound_head *) MUST_CHECK;
 int sound_decode(const char *name, const uint8_t *bytes, size_t count, struct sound *) MUST_CHECK;  // sound_free ends it
-// Converts to another rate by a windowed sinc, which cuts off what the lower rate cannot hold.
+// Converts to another rate by a windowed sinc, which removes frequencies above the lower rate's limit.
 int sound_resample(struct sound *, int rate) MUST_CHECK;
 void sound_free(struct sound *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring. Batches are numbered through all epochs (sequence = epoch * batches per epoch + number), and batch `sequence`
-// lies in entry sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its entry is still taken,
+// is stored in entry sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its entry is still taken,
 // they sleep. There are two orders, one for even and one for odd epochs, so that the next epoch is drawn while this one is
 // in use.
 //

@@ -45,7 +45,7 @@ void feed_pages_want(struct dataset *data, enum split split, const char *field, 
         want_batch(data, split, field, order, b + 1);
         return;
     }
-    struct order_batch batch = order_whole_batch(order, b);  // slices of one batch lie in the same pages
+    struct order_batch batch = order_whole_batch(order, b);  // slices of one batch use the same pages
     int64_t from = afresh ? order_window_begin(order, batch.first) : order_pages_until(order, batch.first);
     int64_t until = order_pages_until(order, batch.first + batch.count);
     for (int64_t i = from; i < until; i++) {

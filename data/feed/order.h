@@ -29,8 +29,8 @@ enum order_kind {
     ORDER_GROWING,       // each row of a batch is drawn from the samples so far (order_draw_grown)
 };
 
-// What one process of several takes. Of each batch, which is cut into `slices` equal ones: `taken` of them from `first` on,
-// each of which is then a batch of its own. Of the batches: each `every`th, from `at` on. 0 slices, every 0: all.
+// The share of one process of several. Each batch is cut into `slices` equal slices; the process gets `taken` of them from
+// `first` on, each as a batch of its own. Of the batches it gets each `every`th one from `at` on. 0 slices, every 0: all.
 struct order_share {
     int slices, first, taken;
     int every, at;
@@ -60,7 +60,7 @@ int order_new(const struct order_choice *, struct order **) MUST_CHECK;
 void order_free(struct order *);  // NULL is fine
 int64_t order_batches(const struct order *);
 void order_draw(struct order *, uint64_t seed, uint32_t epoch, int bucket);  // `bucket` is used only without lengths
-// With lengths: the batches as order_draw lists them, without their samples. For those who only count buckets.
+// With lengths: the batches as order_draw lists them, without their samples. For callers that only count buckets.
 void order_draw_batches(struct order *, uint64_t seed, uint32_t epoch);
 struct order_batch order_batch(const struct order *, int64_t batch);         // of the last drawn epoch
 int64_t order_all_batches(const struct order *);                             // of all processes, not cut

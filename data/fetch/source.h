@@ -13,8 +13,8 @@ struct source_file {
     const char *sha256;  // of the published file; NULL: not checked
 };
 
-// What is downloaded, each from a host of its own. A part with the name of one of the set's files is that file, and its bytes and
-// digest are the file's; any other is an archive in a format of libarchive, from which the set's files are taken.
+// One download; each part may have another host. If its name is the name of one of the set's files, it is that file, with its
+// size and digest; otherwise it is an archive in a format of libarchive from which the set's files are extracted.
 struct source_part {
     const char *url;     // https; its last part is the name
     int64_t bytes;       // 0: nobody publishes its size
@@ -41,8 +41,8 @@ const struct source *source_at(int i);               // all published data sets 
 const char *source_part_name(const struct source_part *);
 const struct source_file *source_part_file(const struct source *, const struct source_part *);  // NULL: an archive
 const struct source *source_find(const char *name);  // NULL if it is not a published data set
-// What a kind has that says nothing else (data/kind.h): the files of facts.folder are compared with the list of names and
-// SHA-256, and the digest of a split is its file's SHA-256 or, of several files, the SHA-256 of the lines "SHA-256  NAME".
+// The defaults of a kind (data/kind.h): the files of facts.folder are compared with the list of names and SHA-256. The digest of
+// a split is the SHA-256 of its file or, for several files, the SHA-256 of the lines "SHA-256  NAME".
 int source_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
 int source_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // The folder with the file `needs`: `given` itself, or the data set's folder in it. free() it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All pixels lie in one block, in the order of the split.
+// All pixels are stored in one block, in the order of the split.
 #include "data/image/cache.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ void decoder_limit(struct decoder *, const struct image_limits *);  // instead o
 // edges by up to a few tens of levels from the resize of all pixels. It is meant for training, not for evaluation.
 void decoder_shrink(struct decoder *, bool);
 
-// Room for a picture's encoded bytes, for example for dataset_item. It is reused for the next picture.
+// A buffer for a picture's encoded bytes, for example for dataset_item. The next picture reuses it.
 uint8_t *decoder_buffer(struct decoder *, size_t bytes);
 
 int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_t n, int *width, int *height) MUST_CHECK;

@@ -61,7 +61,7 @@ static void draw_letter(struct image *image, int left, int top, int zoom, char l
             if (glyphs[letter - FIRST][x] >> y & 1) fill(image, left + x * zoom, top + y * zoom, zoom, zoom, white);
 }
 
-// The label stands on the box, or inside if it does not fit above.
+// The label is drawn above the box, or inside if it does not fit above.
 static void draw_label(struct image *image, int left, int top, int zoom, const struct draw_box *box)
 {
     int letters = (int)strlen(box->label), width = (letters * PITCH + 1) * zoom, height = (GLYPH_HEIGHT + 2) * zoom;

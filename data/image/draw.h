@@ -5,7 +5,7 @@
 #include "data/image/image.h"
 
 struct draw_box {
-    double left, top, right, bottom;  // in pixels; parts outside of the picture are not drawn
+    double left, top, right, bottom;  // in pixels; parts outside the picture are not drawn
     const char *label;                // above its corner: letters, digits and punctuation of ASCII
     int colour;                       // a number from 0 on, such as a class
 };

@@ -367,7 +367,7 @@ static int place_storages(struct machine *m)
     return m->at == m->end ? 0 : refuse(m, "bytes after the last storage");
 }
 
-// Copies a tensor whose elements lie in another order, as those that came from TensorFlow do. All copies together are not larger
+// Copies a tensor whose elements have another order, as in files converted from TensorFlow. All copies together are not larger
 // than the file.
 static int move_elements(struct machine *m, struct tensor *t)
 {
@@ -421,7 +421,7 @@ bool checkpoint_is_pth(const void *bytes, size_t count)
 int checkpoint_parse_pth(const char *where, const void *bytes, size_t count, struct safetensors_view *view)
 {
     if (!checkpoint_is_pth(bytes, count))
-        return fail(ERR_INPUT, "%s does not begin as files of torch.save did before PyTorch 1.6", where);
+        return fail(ERR_INPUT, "%s is not a file of torch.save before PyTorch 1.6: its first bytes differ", where);
     *view = (struct safetensors_view){0};
     struct machine m = {.where = where, .bytes = bytes, .at = sizeof head - 1, .end = count, .left = count,
                         .arena = &view->arena};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, one head of one sample at a time; heads are split over threads. Keys and values of the head are packed once, then
-// QUERIES queries at a time meet the keys: all of them, or PAIRS_KEYS at a time where pairs of bf16 go backward. Their scores are
-// the only part of T x T that exists. Gradients of keys and values are summed over the blocks of queries in order, so no result
-// depends on the number of threads. Causal: a block of queries meets the keys up to the last one that its last query sees, so
-// that blocks above the diagonal are not computed.
+// QUERIES queries at a time are multiplied by the keys: all keys, or PAIRS_KEYS at a time in the backward pass of bf16 pairs.
+// Their scores are the only part of T x T that exists. Gradients of keys and values are summed over the blocks of queries in
+// order, so no result depends on the number of threads. Causal: a block of queries meets the keys up to the last one that its
+// last query sees, so that blocks above the diagonal are not computed.
 //
 // Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs_product.h),
 // which is another path from the packing on. A matrix is packed as

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scans of LSTM and GRU share. A task is one direction of up to `rows` samples, for all words: no thread waits for
 // another within a sequence. The recurrent weights are packed once per run, for products that stay in the cache: f32, or pairs of
-// bf16 where the processor multiplies them, with vectors or with tiles (loops.h, pairs_product.h, tiles.h). Gates lie in parts of
-// whole vectors, whose lanes past the last unit have weights of zero. Each row is computed alone, so that no result depends on
-// the number of threads.
+// bf16 where the processor multiplies them, with vectors or with tiles (loops.h, pairs_product.h, tiles.h). Gates are stored in
+// parts of whole vectors, whose lanes past the last unit have weights of zero. Each row is computed alone, so that no result
+// depends on the number of threads.
 #pragma once
 
 #include "runtime/cpu/cpu_work.h"

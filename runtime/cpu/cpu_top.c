@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k largest of each row: a sorted list, into which an element goes if it beats the last. Vector loops skip elements that do
+// The k largest of each row: a sorted list, which takes an element if it beats the last. Vector loops skip elements that do
 // not. More than fit into a list are selected by their keys, and sorted. Cost: one pass over x, or six.
 #include "runtime/boxes.h"
 #include "runtime/cpu/cpu_select.h"

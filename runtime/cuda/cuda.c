@@ -258,7 +258,7 @@ static void switches_text(const struct cuda_device *cuda, char *into, size_t cap
     else if (cuda->lanes != 1) snprintf(into + used, capacity - used, "%sLANES=%d", between, cuda->lanes);
 }
 
-// The version, and that of the engines that come with the program if they are of another one: "cuDNN 9.21 with engines of 9.19".
+// The version of cuDNN and, if it differs, the version of the shipped engines: "cuDNN 9.21 with engines of 9.19".
 static void dnn_text(const struct cuda_device *cuda, char *into, size_t capacity)
 {
     const int major = (int)(cuda->dnn_version / 10000), minor = (int)(cuda->dnn_version / 100 % 100);  // 91900 is 9.19.0

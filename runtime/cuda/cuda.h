@@ -116,7 +116,7 @@ void cuda_driver_text(char *into, size_t capacity);
 // The address of input i in type `to`: the input itself, or its copy in cuda_weights.c (requested by cuda_op.copies).
 const void *cuda_weight(const struct cuda_step *, int i, enum dtype to);
 enum { CUDA_WEIGHT_ROWS = 8 };
-// Zeros that follow a copy of this value: those of a matrix end a multiple of CUDA_WEIGHT_ROWS rows.
+// The number of zeros after a copy of this value: they pad a matrix to a multiple of CUDA_WEIGHT_ROWS rows.
 int64_t cuda_weight_zeros(const struct graph *, int value);
 
 // Returns 0 or fails with a sentence that names the action `what` ("copying to the GPU").

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory. A session has hundreds of small slots and the driver's smallest allocation is large, so small requests are
-// carved from chunks; large ones go to the driver. Waste: the ends of chunks, some MiB per device at most.
+// carved from chunks; large ones are allocated by the driver. Waste: the ends of chunks, some MiB per device at most.
 #pragma once
 
 #include "runtime/cuda/cuda.h"

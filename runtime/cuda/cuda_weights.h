@@ -5,8 +5,8 @@
 //   - slots that the program never writes: copied outside of the captured graph, only if the slot changed
 //   - other slots that still hold their value from the start of the program: one launch at the start
 //   - values that the program itself computes or writes: copied right before the owner runs
-// The copies of all programs of a session lie in one block, as large as those of the largest: a program that runs after another
-// one makes them again.
+// All programs of a session share one block for their copies, sized for the program that needs most: a program that runs after
+// another one copies again.
 // Rows of zeros follow the copy of a matrix, up to a multiple of 8 rows, so that a product can have that many columns.
 #pragma once
 

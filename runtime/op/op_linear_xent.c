@@ -20,7 +20,7 @@ int op_linear_xent_infer(struct graph *g, struct node *n)
          "linear_xent requires one label (u8 or i32) per row");
     TRY(op_channel(g, n, BIAS, classes));
     TRY(op_channel(g, n, WEIGHTS, rows));
-    NEED(a->smoothing >= 0 && a->smoothing < 1, g, "label smoothing lies in [0, 1)");
+    NEED(a->smoothing >= 0 && a->smoothing < 1, g, "label smoothing must be in [0, 1)");
     NEED(a->cap >= 0, g, "a cap of logits is at least 0");
     const struct shape of_x = x->shape, of_w = w->shape;
     const enum dtype type = x->dtype;

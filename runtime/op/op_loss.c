@@ -67,7 +67,7 @@ enum { XENT_KEPT = 3 };  // of a row: its largest logit, 1 / (sum of exponential
 int op_xent_infer(struct graph *g, struct node *n)
 {
     TRY(check_targets(g, n));
-    NEED(n->attr.loss.smoothing >= 0 && n->attr.loss.smoothing < 1, g, "label smoothing lies in [0, 1)");
+    NEED(n->attr.loss.smoothing >= 0 && n->attr.loss.smoothing < 1, g, "label smoothing must be in [0, 1)");
     int64_t rows = shape_rows(&op_in(g, n, 0)->shape);
     op_out(g, n, 0, SHAPE(1), F32);
     op_out(g, n, 1, SHAPE(rows), F32);

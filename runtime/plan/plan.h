@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan: which nodes run, in which order, and where every value lies. All of it is known before anything runs.
+// A plan: the nodes that run, their order, and the offset of every value. All of it is fixed before anything runs.
 // Temporaries of all plans of a session share one slab. Cost: near-linear in nodes and values (plan_layout.h).
 #pragma once
 

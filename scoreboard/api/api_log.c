@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log and its statements. The exact signed bytes are sent as they lie in the record and never change. Their state (withdrawn,
+// The log and its statements. The exact signed bytes are sent as the record has them and never change. Their state (withdrawn,
 // superseded, trust) may.
 #include "scoreboard/api/api_inside.h"
 

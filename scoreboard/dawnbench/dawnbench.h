@@ -24,7 +24,7 @@ struct dawnbench_entry {
     struct dawnbench_point *points;
     int point_count;
     const char *json, *tsv;        // the original bytes without e-mail addresses; tsv "" for inference
-    struct text quirks;            // a line each; freed by dawnbench_free
+    struct text quirks;            // one per line; freed by dawnbench_free
     // Derived, for each of the contest's targets (same index):
     double seconds[CONTEST_TARGETS];       // hours x 3600 of the first row, in file order, that meets the target; negative: none
     double accuracy[CONTEST_TARGETS];      // share, at that row; inference: the score, if it meets; negative: not met
@@ -37,9 +37,8 @@ void dawnbench_free(struct dawnbench_entry *);
 const char *dawnbench_kind(const struct dawnbench_entry *);  // "train", "inference" or "history"
 bool dawnbench_stem(const char *stem);  // valid in a file's name and an address
 
-// A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
-//
-// is no error; a folder that cannot be read is.
+// Reads a whole archive. Calls `said` with one line per quirk ("CIFAR10/train/a.tsv: ...") and per refused file. A refused file
+// is no error; an unreadable folder is one.
 struct dawnbench_archive {
     struct dawnbench_entry **at;
     int count, refused;

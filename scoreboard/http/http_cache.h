@@ -17,6 +17,6 @@ struct cache *cache_new(void);
 void cache_free(struct cache *);
 void cache_renew(struct cache *, int64_t version);  // empties it when the version is another
 const struct cached *cache_find(struct cache *, const char *target);
-// Takes ownership of both responses and evicts old answers for it, first the ones that nobody has asked for again. False
-// if the answer is too large: the caller keeps the responses.
+// Takes ownership of both responses. Evicts old answers to make space, first the ones that were requested only once. Returns
+// false if the answer is too large: the caller keeps the responses.
 bool cache_keep(struct cache *, const char *target, const struct cached *, size_t bytes);

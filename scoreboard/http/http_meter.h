@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of this server's time each address has taken lately, beyond what the cache answers. An address may take `milliseconds`
-// a second, and four times that at once; then it has to wait. So nobody's requests keep others from being served.
+// Limits the CPU time per client for uncached pages: `milliseconds` per second, with bursts of up to four times as much. A client
+// above its budget has to wait, so it cannot keep others from being served.
 #pragma once
 
 #include "runtime/common/base/error.h"

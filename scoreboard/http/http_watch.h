@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of connections. libmicrohttpd's own timeout covers only inactivity, so a client that sends a byte a second could
+// Deadlines of connections. libmicrohttpd's own timeout covers only inactivity, so a client that sends one byte per second could
 // hold its connection forever. Here every request has a deadline.
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. This folder owns connections,
-// limits, guard and cache; it is given the table of addresses. Handlers (api_*.c, page_*.c) turn a request into an answer and
-// know no socket.
+// limits, guard and cache; the caller passes the table of addresses. Handlers (api_*.c, page_*.c) turn a request into an answer
+// and never see a socket.
 #pragma once
 
 #include "scoreboard/store/store.h"
 
-// Bytes that a request may have; http_guard.h holds to it.
+// Limits on the bytes of a request; http_guard.h enforces them.
 enum { GUARD_HEAD = 16 << 10, GUARD_PATH = 2048, GUARD_QUERY = 4096, GUARD_BODY = 1 << 20 };
 
 enum { REQUEST_WORDS = 4 };
@@ -35,7 +35,7 @@ struct answer {
 // Returns 0 or an error: ERR_MISSING becomes 404, ERR_INPUT 400, ERR_DATABASE 503, all else 500.
 // On an error the answer's body is discarded and a problem is sent: JSON below /api and /log/, a page elsewhere.
 typedef int handler(const struct request *, struct answer *);
-// A handler's way to refuse: fills status, type and body.
+// Refuses a request in a handler: fills in status, type and body.
 void answer_problem(struct answer *, enum problem, const char *detail, const struct findings *);
 
 struct route {
@@ -65,8 +65,8 @@ struct server_settings {
     int connections, per_address;    // 512, 32; per_address 0: no limit (behind a proxy all come from one)
     int read_seconds;                // deadline of a head: 5; its body has as long again
     int64_t submissions_per_hour;    // published by GET /api/v1; the store enforces it
-    int64_t work_milliseconds;       // of this server's time that one address may take a second beyond the cache; 0: no limit
-    const char *health;              // the address that is answered all the same; may be NULL
+    int64_t work_milliseconds;       // CPU budget per client, in ms per second, for uncached pages; 0: no limit
+    const char *health;              // the path that this limit exempts; may be NULL
     void (*fault)(const char *sentence);  // reports a 500 or 503 to the operator; called from any thread; may be NULL
 };
 // The socket is opened first, so that an address in use is found before a record is created. server_start owns it, also when

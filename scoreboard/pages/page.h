@@ -86,18 +86,18 @@ void page_tree(struct page *, const struct checkpoint *);
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
 enum rows {
-    ROWS_BEST,    // of one board: place, value, who, what, trust
-    ROWS_PLACES,  // of several: board with the date, place, value, trust
+    ROWS_BEST,    // of one board: place, value, author, model, trust
+    ROWS_PLACES,  // of several boards: board with the date, place, value, trust
 };
 void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
-// Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: one list per upload.
+// Uploads, one per line: model, its result on every board, author, date, trust. `rows`: one list per upload.
 int page_uploads_read(struct page *, const struct entries *uploads, struct entries **rows) MUST_CHECK;
 void page_uploads(struct page *, const struct entries *uploads, const struct entries *rows, const char *caption);
 // Cells of other small tables of entries: a value that leads to its entry; model with hardware, author, trust.
 void page_row_value(struct page *, const struct entry *);
 void page_row_names(struct page *, const struct entry *);
-// Opens a cell of a table "small cards labelled", whose rows are blocks of figures with their labels on narrow screens. And the
-// cell that names the row.
+// Open a cell, and the cell that names the row, of a table "small cards labelled". On narrow screens its rows become blocks of
+// labelled figures.
 void page_cell(struct page *, const char *label);
 void page_row_name(struct page *);
 const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by

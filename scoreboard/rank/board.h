@@ -74,7 +74,7 @@ struct entry {
     int64_t upheld;         // of these flags, objections that were upheld
     int64_t waits_ms;       // since when the log has drawn a run of it that nobody has repeated; 0: none
     int64_t repeated_micro; // epochs that the operator trained again to the same figures, of a group the fewest; 0: none
-    int64_t differs;        // of its runs, those that the operator trained again to other figures
+    int64_t differs;        // number of its runs that the operator trained again to other figures
     int64_t self;           // 1: the trained program scored itself (of a group: in any run)
     const char *contest;    // "cifar10"
     const char *group;      // nonce, "" when it is no group

@@ -30,7 +30,7 @@ static const char *const trust_words[TRUSTS] = {
     TRUST_LIST
 #undef TRUST
 };
-// In the order of the canonical query string.
+// The keys, in the order of the canonical query string.
 static const struct key {
     const char *name;
     enum kind kind;

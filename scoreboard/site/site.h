@@ -2,10 +2,10 @@
 // A board as files that any host of files serves. The server's own handlers make every page; here only links are turned into
 // relative ones, and addresses into paths (submit/format/copy_path.h).
 //
-// What is in it: every page that links without a query lead to; every view that such a page links to with one (orders, targets);
-// every board, history, chart, CSV and JSON of single runs or groups at each level of trust; the further parts of all of these;
-// of the API every statement with its parts; of the log the checkpoint and its tiles. A link to anything else loses its address.
-// All of it shows one moment.
+// Contents: every page that a link without a query reaches; every view that such a page links to with a query (orders, targets);
+// every board, history, chart, CSV and JSON of single runs or groups at each level of trust, all their pages; every statement of
+// the API with its parts; the checkpoint and the tiles of the log. A link to anything else loses its address.
+// All files come from one snapshot of the record.
 // Workload: some thousand pages, now and then. Cost: every page is made twice; memory for the addresses alone.
 #pragma once
 

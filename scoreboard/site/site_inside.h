@@ -13,7 +13,7 @@ bool site_next_link(const char *body, size_t count, size_t *at, struct site_link
 // The address on this board that a value means, "/runs/12#curve", on a page of `page`; "" if it leads elsewhere. `absolute`: it
 // was written with the board's whole address (`base`).
 void site_address_of(const char *value, size_t count, const char *page, const char *base, struct text *into, bool *absolute);
-// From one path to another: "../../style.css".
+// The relative link from one path to another: "../../style.css".
 void site_relative(const char *from, const char *to, struct text *into);
 // The file's name of a path: percent signs decoded. False if it could lead out of the folder.
 bool site_file_name(const char *path, struct text *into);

@@ -38,7 +38,7 @@ enum problem {
 int problem_status(enum problem);
 const char *problem_code(enum problem);
 const char *problem_title(enum problem);
-// What a rule says of a statement or of a beat.
+// The verdict of a rule about a statement or a beat.
 struct ruling {
     enum problem problem;  // NONE: it may count
     char detail[ERROR_TEXT_MAX];
@@ -50,7 +50,7 @@ enum { RULED = 1 };
         int step_rc_ = (call);                                                                                         \
         if (step_rc_ != 0) return step_rc_;                                                                            \
     } while (0)
-// Writes a refusal down. Returns RULED.
+// Stores a refusal. Returns RULED.
 int problem_rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // {"type":"about:blank","title":..,"status":..,"code":..,"detail":..,"checks":[{"code","level","text"}]}
 void problem_write(enum problem, const char *detail, const struct findings *, struct text *into);

@@ -65,11 +65,11 @@ struct decision {
 };
 int store_decide(struct store *, const struct decision *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
-// What a witness is asked about the newest checkpoint (c2sp.org/tlog-witness): the entries that it cosigned before (`old`;
-// negative: as its last answer here says), the proof that the log has only grown since, and the checkpoint.
+// Makes the request to a witness about the newest checkpoint (c2sp.org/tlog-witness): the entries that it cosigned before (`old`;
+// negative: from its last answer here), the proof that the log has only grown since, and the checkpoint.
 int store_witness_ask(struct store *, const struct note_witness *, int64_t old, struct text *request) MUST_CHECK;
-// Takes its answer to such a request. A cosignature that holds is shown with that checkpoint from then on, in place of what the
-// witness said before.
+// Reads its answer to such a request. A valid cosignature is then shown with that checkpoint and replaces the witness's earlier
+// one.
 int store_witness_take(struct store *, const struct note_witness *, const struct text *request, const struct text *answer,
                        struct checkpoint *, int64_t *unix_seconds) MUST_CHECK;
 
@@ -176,7 +176,7 @@ struct people {
 // Everybody whose handle contains a text, in any case; the last to submit first.
 int store_people(struct reader *, const char *part, int limit, struct arena *, struct people *) MUST_CHECK;
 int store_person(struct reader *, const char *handle, struct arena *, struct person *) MUST_CHECK;
-// The same with a later page of statements: those before that sequence.
+// The same with a later page of statements: the ones before that sequence.
 int store_person_before(struct reader *, const char *handle, int64_t before, struct arena *, struct person *) MUST_CHECK;
 // Reads a fingerprint in an address: "SHA256:..." or its 43 digits alone. "/" may be written "%2F" (guard_target keeps those) or
 // "_", and "+" may be written "-".
@@ -195,8 +195,8 @@ struct machines {
     int64_t total;
     const char *next;                  // cursor of the next page; NULL: this is the last
 };
-// Those behind a cursor, the `next` of an earlier page; NULL: the first. A machine that changes meanwhile moves to the first
-// page, and no other page shifts.
+// The page after a cursor, the `next` of an earlier page; NULL: the first page. A machine that changes meanwhile moves to the
+// first page, and no other page shifts.
 int store_machines(struct reader *, const char *before, int limit, struct arena *, struct machines *) MUST_CHECK;
 // Its uploads on all boards at every level of trust, as store_newest; `total` counts all. ERR_MISSING: there is no such machine.
 int store_machine(struct reader *, const char *word, int limit, struct arena *, struct machine_line *, struct entries *)
@@ -215,7 +215,7 @@ struct imported {
     const char *quirks;                       // irregularities in the source files, a line each
 };
 int store_imported(struct reader *, const char *source, struct arena *, struct imported *) MUST_CHECK;
-// Those of DAWNBench, for the export.
+// The entries of DAWNBench, for the export.
 int store_imports(struct reader *, struct arena *, struct imported **, int *count) MUST_CHECK;
 int imported_read(const struct imported *, const struct contest *, struct dawnbench_entry **) MUST_CHECK;  // the entry again
 

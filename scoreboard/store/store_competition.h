@@ -22,7 +22,7 @@ int store_competition_open(struct store *, json_t *members, int64_t now_ms, stru
 // Newest first, at most COMPETITIONS_MOST.
 enum { COMPETITIONS_MOST = 500, CONTENDERS_MOST = 1000 };
 int store_competitions(struct reader *, struct arena *, struct competition_stored **, int *count) MUST_CHECK;
-// By its name or by its digest. ERR_MISSING if there is none.
+// Finds a competition by its name or its digest. ERR_MISSING if there is none.
 int store_competition(struct reader *, const char *name, struct arena *, struct competition_stored *) MUST_CHECK;
 // Who committed, ranked (competition_rank); the first CONTENDERS_MOST.
 int store_contenders(struct reader *, const struct competition_stored *, struct arena *, struct contender **, int *count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the storage's door (store.h) that is about the draw (docs/decisions/draw.md): which runs the log has drawn, and
-// what came of it when the operator trained them again.
+// The part of the storage's interface (store.h) for the draw (docs/decisions/draw.md): the runs that the log has drawn, and the
+// results when the operator trained them again.
 #pragma once
 
 #include "scoreboard/store/problem.h"

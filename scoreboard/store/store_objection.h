@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the storage's door (store.h) that is about objections. Anybody who is known here may object to a run of another
+// The part of the storage's interface (store.h) for objections. Anybody who is known here may object to a run of another
 // person, once; the operator decides. An objection that was upheld counts as a flag, and nothing is ever deleted.
 #pragma once
 

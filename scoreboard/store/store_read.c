@@ -7,7 +7,7 @@
 
 enum { PERSON_STATEMENTS = 100 };
 
-// In canonical JSON only the member has these bytes: quotes inside a text have backslashes.
+// Finding the bytes suffices: in canonical JSON only the member has them, because quotes inside a text have backslashes.
 #define HAS_STATUS(word) "WHEN instr(s.payload, CAST('\"status\":\"" word "\"' AS BLOB)) > 0 THEN '" word "' "
 #define STATUS "CASE WHEN s.type <> 'run' THEN '' " HAS_STATUS("failed") HAS_STATUS("interrupted") "ELSE '' END"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the storage's door (store.h) that is about tickets (docs/decisions/tickets.md). A ticket is a statement; what this
-// file adds is the beats that came while its run went on, and whether the run was reported.
+// The part of the storage's interface (store.h) for tickets (docs/decisions/tickets.md). A ticket is a statement; this file adds
+// the beats that arrived during its run, and whether the run was reported.
 #pragma once
 
 #include "scoreboard/store/problem.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last checkpoint that this user saw of each board's log, by the board's key: a file in $XDG_DATA_HOME/dawn/logs or
-// ~/.local/share/dawn/logs. A board that later shows a log without those entries is caught by it.
+// ~/.local/share/dawn/logs. It exposes a board that later shows a log without those entries.
 #pragma once
 
 #include "runtime/common/base/text.h"

@@ -26,7 +26,6 @@ struct evidence {  // NULL: not there
 int verify(const struct evidence *, struct text *report);
 // The same of a receipt alone: {"receipt": .., "signature": ..}. `key_id` as above; `board` becomes who signed the receipt.
 int verify_receipt(const char *answer, size_t count, const char *key_id, struct client_board *board, struct text *report);
-// Reports the later fate of a statement: a line if it was withdrawn, one if it was replaced, one for each objection that was not
-// dismissed. `answer` is the answer of
-// GET /api/v1/statements/NAME. It is not signed.
+// Reports later changes of a statement's status: a line if it was withdrawn, one if it was replaced, one for each objection that
+// was not dismissed. `answer` is the answer of GET /api/v1/statements/NAME. It is not signed.
 void verify_state(const char *answer, size_t count, struct text *report);

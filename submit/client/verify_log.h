@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies what a receipt and a board say of the board's log: that the statement is in it, that the log of now begins with the
-// one of the receipt and the one that was seen the last time, and who cosigned it. Nobody is trusted but the board's key, and
-// that not alone.
+// Verifies a receipt against the board's log: the statement is in it, the current log begins with the log of the receipt and with
+// the log that was seen last, and the witnesses cosigned it. Only the board's key is trusted, and not even that alone.
 #pragma once
 
 #include "submit/format/statement.h"

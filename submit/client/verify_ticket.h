@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies the ticket of a run against its board (submit/format/score/ticket.h): the announcement, the proof that the run has,
-// and the board's word about the clock.
+// Verifies the ticket of a run against its board (submit/format/score/ticket.h): the announcement, the run's proof, and the
+// board's statement about the clock.
 #pragma once
 
 #include "submit/client/client.h"

@@ -116,7 +116,7 @@ int canonical_check_marks(const char *text, size_t count)
         if (mark && !letter) return fail(ERR_INPUT, "the text begins with the combining mark U+%04X", (unsigned)c);
         marks = mark ? marks + 1 : 0;
         letter = true;
-        if (marks > most) return fail(ERR_INPUT, "more than %d combining marks stand on one letter, before byte %zu", most, i);
+        if (marks > most) return fail(ERR_INPUT, "more than %d combining marks are on one letter, before byte %zu", most, i);
     }
     return 0;
 }

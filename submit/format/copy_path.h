@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a static copy of a board (dawn-scoreboard export site) keeps what a server answers at an address: a page is a folder's
-// index.html, JSON has its ending. Every host of files serves such a tree. Pure; the exporter and "dawn verify" share it.
+// Maps an address of a board to the file of its static copy (dawn-scoreboard export site): a page is a folder's index.html, JSON
+// gets its ending. Any static web server serves such a tree. Pure; the exporter and "dawn verify" share it.
 #pragma once
 
 #include "runtime/common/base/text.h"

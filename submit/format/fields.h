@@ -12,7 +12,7 @@ enum field_kind {
     FIELD_WORDS,   // text for people, low to high bytes (canonical_check_words)
     FIELD_URL,     // empty, or an address of at most `high` bytes (canonical_check_url)
     FIELD_HANDLE,  // a word that begins with a letter or digit: it becomes part of an address
-    FIELD_TEXT,    // as FIELD_WORDS, but blanks may stand at its ends (canonical_check_text): recipes, flags
+    FIELD_TEXT,    // as FIELD_WORDS, but may begin and end with blanks (canonical_check_text): recipes, flags
     FIELD_HEX,     // exactly `low` lower-case hexadecimal digits
     FIELD_DATE,    // YYYY-MM-DD, a day that exists
     FIELD_ONE_OF,  // `words`, separated by |

@@ -110,7 +110,7 @@ static bool has_terminal(void)
     return terminal >= 0;
 }
 
-// The last line that ssh-keygen wrote has its reason; a prompt may stand before it.
+// The last line that ssh-keygen wrote has its reason; a prompt may precede it.
 static int fail_refused(const char *what, const char *path, bool alone, struct text *said)
 {
     while (said->length > 0 && strchr("\r\n", said->at[said->length - 1]) != NULL) said->at[--said->length] = '\0';

@@ -4,7 +4,7 @@
 //
 // Fields of a batch: "tokens" i32[T], [CLS] first text [SEP] second text [SEP], padded with [PAD]; "segments" i32[T], 1 from the
 // second text on; "tokens.length" i32; "places" i32[P], of the masked pieces in the batch (row x T + position); "labels" i32[P],
-// what was there, -1 behind the last; "next" i32, 1: the second text is from another article.
+// the original pieces, -1 after the last; "next" i32, 1: the second text is from another article.
 //
 // An epoch has as many samples as a walk through the training text makes. Each epoch draws its own (sentence_pairs.h). What is
 // scored is fixed by the task: of ten walks with seed 12345 the first samples in a drawn order, each masked once. Cost: a list of

@@ -156,7 +156,7 @@ void showcase_draw(const struct showcase *s, const struct ap_item *item, int num
     draw_box(image, &(struct draw_box){box[0], box[1], box[0] + box[2], box[1] + box[3], label, colour});
 }
 
-// The last item first: detections come in the order of their scores, and the best one lies on top. Returns how many are drawn.
+// Draws the last item first: detections are sorted by score, so the best one is on top. Returns how many are drawn.
 static int64_t draw_items(const struct showcase *s, const struct ap_list *of, bool found, struct image *image)
 {
     int64_t drawn = 0;

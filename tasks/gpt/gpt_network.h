@@ -7,7 +7,8 @@
 enum { GPT_BODY, GPT_HEAD, GPT_EMBEDDING };  // groups of parameters; a table that is also the head belongs to the head's group
 
 int gpt_states(struct step *, int tokens);       // i32[B,T] -> [B,T,C]
-// One token more of a text: i32[1], and its position in the block, i32[1] -> [1,C]. Keys and values of those before lie in slots.
+// Computes one more token of a text: i32[1], and its position in the block, i32[1] -> [1,C]. Slots hold the keys and values of
+// earlier tokens.
 int gpt_next(struct step *, int token, int at);
 int gpt_logits(struct step *, int states);       // [..,C] -> [..,V], of the activations' type
 // The loss of the logits of these states, which never stand whole in memory. Labels i32[B,T]. Returns the sum over all rows;

@@ -11,7 +11,7 @@
 
 // ---- Connect Four
 
-enum { PLAYOUTS = 1000, MATCH_NUMBER = 1 << 20 };  // draws of a match are not those of the scored positions
+enum { PLAYOUTS = 1000, MATCH_NUMBER = 1 << 20 };  // MATCH_NUMBER: a match has other draws than the scored positions
 
 static void connect4_begin(void *board)
 {

@@ -44,7 +44,7 @@ static void judge_leaves(struct step *s)
     step_keep(s, step_slot(s, SELFPLAY_VALUE, SHAPE(count, 1), F32), out.value);
 }
 
-// Of games of an evaluation. Their results go through the graph to the judge.
+// Passes the results of an evaluation's games through the graph to the judge.
 static void judge_games(struct step *s)
 {
     judge_leaves(s);

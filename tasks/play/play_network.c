@@ -14,8 +14,8 @@
 
 enum { POLICY_PLANES = 2, VALUE_PLANES = 1 };
 
-// Weights begin uniform, as PyTorch's do. By net_conv's rule those of the two heads' convolutions, which have one or two results,
-// would begin ten times as large, and a norm after them divides their gradients by as much.
+// Weights are initialised uniformly, as in PyTorch. The rule of net_conv would make the weights of the two heads' convolutions,
+// which have one or two outputs, ten times as large, and the norm after them would make their gradients ten times as small.
 static struct init begin_of(double inputs)
 {
     return (struct init){INIT_UNIFORM, (float)(1 / sqrt(inputs))};

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of the scored games; on the drawn set the search is the recipe's.
+// Simulations per move of the scored games. On the drawn set the search has the recipe's settings.
 enum { SIMULATIONS = 240, DRAWN_PLAYOUTS = 30 };
 
 // ---- the games of a batch

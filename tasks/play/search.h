@@ -73,7 +73,7 @@ static inline bool tree_is_open(const struct tree *t) { return tree_root(t)->sta
 int tree_visits(const struct tree *, const struct search *);        // of the root
 float tree_value(const struct tree *, const struct search *);       // the mean result for the player to move at the root
 int tree_most_visited(const struct tree *, const struct search *);  // its move
-// Makes a move that was visited: its position becomes the root and keeps what is below it. Nothing may wait.
+// Makes a move that was visited: its position becomes the root and keeps its subtree. No position may wait for the network.
 void tree_advance(struct tree *, const struct search *, int move);
 // For a tree from outside: true if the root has this position and everything above holds.
 bool tree_is_sound(const struct tree *, const struct search *, const void *board);

@@ -146,7 +146,7 @@ static void make_move(struct selfplay *p, int64_t game)
     if (tree_is_open(t)) add_noise(p, g, t);
 }
 
-// `result` is that of the player who moved last.
+// `result` is the result of the player who moved last.
 static void count_resigned(struct selfplay *p, const struct line *g, int result)
 {
     const int64_t last = 1 + (g->plies - 1) % 2;
@@ -257,7 +257,7 @@ static void use_answers(struct selfplay *p, struct half *h)
         if (h->over[i]) finish_game(p, h->first + i);
 }
 
-// Until `positions` positions are finished.
+// Plays until `positions` positions are finished.
 static int play(struct drive *d, int64_t positions)
 {
     struct selfplay *p = d->setting->host;

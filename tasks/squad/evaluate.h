@@ -27,6 +27,6 @@ struct evaluate_total {
     int64_t exact, questions, missing;  // missing: questions without a prediction, which score 0
 };
 void evaluate_add(struct evaluate_total *, const char *prediction, const struct squad_question *);  // prediction NULL: missing
-// In percent; 0 without questions.
+// The scores in percent; 0 without questions.
 double evaluate_f1(const struct evaluate_total *);
 double evaluate_exact(const struct evaluate_total *);

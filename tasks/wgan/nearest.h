@@ -8,7 +8,7 @@ struct nearest_pictures {
     const uint8_t *at;  // [count, bytes]
     int64_t count;
 };
-// distance[i] is that of picture i of `of` to the nearest one of `among`, exact; INT32_MAX if there is none. On all threads. A
-// picture has at most 32,000 bytes. Cost: of->count * among->count * bytes products, 30 G a second on two cores with AVX2.
+// distance[i]: the exact distance of picture i of `of` to the nearest picture of `among`; INT32_MAX if there is none. Uses all
+// threads. A picture has at most 32,000 bytes. Cost: of->count * among->count * bytes products, 30 G/s on two cores with AVX2.
 int nearest_distances(const struct nearest_pictures *of, const struct nearest_pictures *among, int64_t bytes,
                       int32_t *distance) MUST_CHECK;

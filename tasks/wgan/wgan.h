@@ -8,7 +8,7 @@
 #include "tasks/common/step/task.h"
 
 // What an evaluation hands to the judge (step_output): f32 [count, rows, columns, channels] of the data set's own size (28 x 28 x
-// 1 for mnist; what was padded for the network is cut off), values from -1 to 1. wgan_byte is the pixel that is meant.
+// 1 for mnist; the network's padding is cut off), values from -1 to 1. wgan_byte converts a value to a pixel.
 enum { WGAN_PICTURES };
 static inline uint8_t wgan_byte(float x)
 {

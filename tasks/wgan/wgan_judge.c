@@ -3,7 +3,7 @@
 // the share of them that are nearer to a training image than to any test image, which tells copying. Drawn images have features
 // of random weights.
 //
-// A training reads the images, 55 MB of MNIST or 184 MB of CIFAR-10, and measures those of the split once. Cost per evaluation:
+// A training reads the images, 55 MB of MNIST or 184 MB of CIFAR-10, and measures the split's images once. Cost per evaluation:
 // as many pictures through the network, 1,000 of them compared with all images pixel by pixel; for FID 410 MB of features.
 #include "tasks/wgan/wgan.h"
 
@@ -269,7 +269,7 @@ static int exhibit_pictures(void *state, struct exhibit *e)
     return rc;
 }
 
-// ---- pictures of other programs, and what is scored without a network
+// ---- pictures of other programs, and baselines that need no network
 
 static double chance_of_copies(const struct dataset_facts *f)
 {

@@ -23,13 +23,13 @@ struct instances {
         int32_t id, width, height;
         char name[INSTANCES_NAME];
         int64_t first, objects;  // of the list below
-        int64_t outline, numbers;  // likewise
+        int64_t outline, numbers;  // of the outlines below
     } *picture;                  // by id
     int64_t pictures;
     float (*object)[OBJECT_MEMBERS];
     int64_t objects, empty;      // boxes without an area are left out
-    // Of each object in the same order: the number of its polygons; of each the number of numbers, and x and y of its corners in
-    // fifths of a pixel, as pycocotools rounds them. 0 polygons: the number of counts of runs, and these; 0 counts: no mask.
+    // For each object in the same order: the number of its polygons; for each polygon the number of coordinates, then x and y of its
+    // corners in fifths of a pixel, as pycocotools rounds them. 0 polygons: the number of run lengths (0: no mask), then these.
     int32_t *outline;
     int64_t numbers;             // of that list
 };

@@ -29,7 +29,7 @@ go_set go_near(go_set s)
     return upwards(s) | downwards(s) | to_left(s) | to_right(s);
 }
 
-// All points of `among` that are connected with those of `from` in it, which belong to it.
+// All points of `among` that are connected to `from` within `among`. `from` must be a part of `among`.
 static go_set flood(go_set from, go_set among)
 {
     for (go_set next;; from = next) {
@@ -128,7 +128,7 @@ bool go_try(struct go *b, int move)
 
 // ---- all moves of a position
 
-// Liberties of chains of one colour: those that are the only one of a chain, and those of chains that have more.
+// Liberties of chains of one colour: `last` has the liberties that are the only one of a chain, `others` the rest.
 struct liberties {
     go_set last, others;
     go_set chains[3];  // stones in chains of one, two, and more liberties

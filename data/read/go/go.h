@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of Go on 9 x 9 points, those of Tromp and Taylor but that suicide is illegal, as in MiniGo: area scoring, positional
-// superko. Black moves first. Two passes end a game, and so do 162 plies; white gets 7.5 points, so there is no draw.
+// Go on 9 x 9 points by the rules of Tromp and Taylor, but suicide is illegal, as in MiniGo: area scoring, positional superko.
+// Black moves first. Two passes or 162 plies end a game; white gets 7.5 points, so there is no draw.
 //
 // A set of points is 81 bits: row r from the top and column c from the left have bit 9r + c. A board begins with what a network
 // sees; the key of each earlier position follows, so that it knows its legal moves without its game.
@@ -50,7 +50,7 @@ bool go_try(struct go *, int move);
 void go_find_legal(struct go *);
 // Both. The game is not over, and the move is legal.
 void go_play(struct go *, int move);
-// Points of black less those of white, without komi: stones, and empty regions that reach only one player's stones.
+// Black's points minus white's points, without komi: stones, and empty regions that reach only one player's stones.
 int go_area(const struct go_view *);
 static inline bool go_black_wins(const struct go_view *v) { return 2 * go_area(v) > GO_TWICE_KOMI; }
 

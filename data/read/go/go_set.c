@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The games of minigo-9's judge: their openings, against the opponent whose digest is that of the test split. They are scored and
+// The games of minigo-9's judge: their openings, against the opponent whose digest identifies the test split. They are scored,
 // never trained on; training games begin on the empty board. `minigo-9-drawn` has four of the games, for tests and trials.
 #include <string.h>
 

@@ -18,7 +18,7 @@ struct listed {
 struct listing {
     const struct synsets *synsets;
     struct synsets *own;     // whose classes are the names of folders; NULL: published ones
-    bool undivided;          // the classes lie in the root: a share of each is the validation
+    bool undivided;          // classes are folders of the root: a share of each is the validation
     char *root;              // the folder with train and val
     bool flat[SPLIT_COUNT];  // the pictures are in the split's folder, not in folders of classes
     struct listed *picture[SPLIT_COUNT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of ImageNet's validation pictures from the ground truth list. All pictures lie in one folder without classes.
+// The labels of ImageNet's validation pictures from the ground truth list. All pictures are in one folder without classes.
 #pragma once
 
 #include "data/read/imagenet/synsets.h"

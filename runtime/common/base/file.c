@@ -158,7 +158,7 @@ int file_program(char bytes[FILE_PROGRAM], char starter[FILE_PROGRAM])
     ssize_t length = readlink("/proc/self/exe", starter, FILE_PROGRAM - 1);
     if (length < 0) return fail_errno(ERR_IO, errno, "cannot find this program's own file");
     starter[length] = 0;
-    strcpy(bytes, "/proc/self/exe");  // which runs, even if another file has its place by now
+    strcpy(bytes, "/proc/self/exe");  // the running program, even if its file was replaced since
     const char *name = strrchr(starter, '/');
     if (name == NULL || strncmp(name, "/ld-", 4) != 0) return 0;
     TRY(find_mapped(bytes));

@@ -2,8 +2,8 @@
 // Files that are written in pieces and get their name only when they are complete. file_write and everything else that puts
 // a file in place uses this. Several files can be closed first and committed last, so that a full disk leaves all or none.
 //
-// Invariant: the bytes go to a new file in the same folder, under an unpredictable name. The file is synced before it gets
-// its name, and the folder is synced after. No symbolic link is followed.
+// Invariant: the bytes are written to a new file in the same folder, under an unpredictable name. The file is synced before it
+// gets its name, and the folder is synced after. No symbolic link is followed.
 #pragma once
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 
 #include "runtime/common/base/text.h"
 
-// Each takes the value over. NULL, which json_pack returns for broken UTF-8, is an error. print and line go to standard output,
-// line without line breaks.
+// Each takes the value over. NULL, which json_pack returns for broken UTF-8, is an error. print and line write to standard
+// output, line without line breaks.
 int json_text_add(struct text *into, json_t *value) MUST_CHECK;
 int json_text_print(json_t *value) MUST_CHECK;
 int json_text_line(json_t *value) MUST_CHECK;

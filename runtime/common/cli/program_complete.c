@@ -117,7 +117,7 @@ static bool cut_dots(char *token)
     return true;
 }
 
-// Reads "[list | show [RUN] | import FILE [NAME]] [OPTIONS]", up to the end of a bracket. `here` operands stand before it.
+// Reads "[list | show [RUN] | import FILE [NAME]] [OPTIONS]", up to the end of a bracket. `here` operands precede it.
 // Offers each token at the position of the unfinished word, unless another word than the table's stands before it. Returns how
 // many operands stand before what follows.
 static int read_operands(struct asked *a, const char **at, const int before)

@@ -106,7 +106,7 @@ static const struct slot *kept_slot(const struct graph *g, const struct node *n,
     return n->op == OP_CONV && c->n < LEAST_UNKEPT ? node_in(g, n, 1)->slot : NULL;
 }
 
-// Packed filters outlive a run, or lie at the end of the work buffer.
+// Packed filters outlive a run, or are stored at the end of the work buffer.
 static void keep_filters(struct conv_plan *p, const struct slot *slot, size_t bytes)
 {
     if (slot) p->keeps = slot, p->kept_bytes = bytes, p->version = UINT64_MAX;

@@ -202,7 +202,7 @@ static void count_tiles(const struct job *g, int64_t first, int64_t end, int64_t
     }
 }
 
-// From row `first` of tiles on. base[position][tile] begins with row `origin`; a tile takes `size` bytes.
+// Begins a walk at row `first` of tiles. base[position][tile] begins with row `origin`; a tile takes `size` bytes.
 static void begin_walk(struct walk *w, const struct job *g, int64_t origin, int64_t first, char *base, size_t spot,
                        size_t size)
 {

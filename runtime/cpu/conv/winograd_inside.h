@@ -75,7 +75,7 @@ static inline bool winograd_shape(const struct dnnl_conv *c)
            c->c <= WINOGRAD_CHANNELS && c->k <= WINOGRAD_CHANNELS && winograd_tiles(c->q) <= WINOGRAD_MOST_TILES;
 }
 
-// Where the packed filters k.. of channel c.. lie at a position, in bytes: [k block][position][pair of channels][KB].
+// The offset of the packed filters k.. of channel c.. at a position, in bytes: [k block][position][pair of channels][KB].
 static inline int64_t winograd_filters_at(const struct dnnl_conv *conv, int64_t k, int64_t c, int64_t spot)
 {
     return ((k / KB * WINOGRAD_SPOTS + spot) * (conv->c / 2) + c / 2) * KB * 4 + k % KB * 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms filters to [k block of 64][position][pair of channels][64] in bf16. The channels of a block of 32 lie in the order
-// of winograd.c: even ones first. Cost: 2 million parameters take less than a millisecond on one core.
+// Transforms filters to [k block of 64][position][pair of channels][64] in bf16. The channels of a block of 32 are stored in the
+// order of winograd.c: even ones first. Cost: 2 million parameters take less than a millisecond on one core.
 #include "runtime/cpu/conv/winograd_inside.h"
 
 #include "runtime/common/base/threads.h"

@@ -155,7 +155,7 @@ struct map_run {
     LOOP(rms_norm, (enum dtype, const void *x, int64_t rows, int64_t n, const float *scale, float eps, void *y,        \
                     float *rstd))                                                                                      \
     LOOP(rms_norm_back, (enum dtype, const void *dy, const void *x, const float *rstd, const float *scale,             \
-                         int64_t rows, int64_t n, enum dtype to, void *dx, float *dscale)) /* to: that of x, or F32 */ \
+                         int64_t rows, int64_t n, enum dtype to, void *dx, float *dscale)) /* to: x's type, or F32 */ \
     /* ---- attention: rows of scores, padded with zeros from n to `padded` (a multiple of 16) */                      \
     LOOP(attend, (float *s, int64_t n, int64_t padded, float scale, const struct attention_mask *, uint32_t row,         \
                   float *lse)) /* s = the masked probabilities */                                                      \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of attention scores, and products of blocks that lie in the cache. A row is read three times from the L1 cache. Rotary
+// Rows of attention scores, and products of blocks that fit in the cache. A row is read three times from the L1 cache. Rotary
 // positions of a token's heads.
 #include "runtime/cpu/loops/loops_inside.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in bf16 on processors that multiply pairs of bf16 (AVX-512 BF16): products of blocks that lie in the cache, packing
+// Attention in bf16 on processors that multiply pairs of bf16 (AVX-512 BF16): products of blocks that fit in the cache, packing
 // for them, and the passes over the scores of two queries between them, which write the pairs that the next product reads.
 // Single-threaded.
 #pragma once

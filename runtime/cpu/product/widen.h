@@ -28,7 +28,7 @@ static inline enum dtype widen_type(enum dtype t)
     return t == F16 ? F32 : t;
 }
 void widen_round(const struct loops *, const float *from, float *to, int64_t n);  // to = from, rounded to f16; on all threads
-// Lets the step work on the copies, which lie in its work buffer from `offset` on. Before addresses are bound.
+// Lets the step work on the copies, in its work buffer from `offset` on. Runs before addresses are bound.
 void widen_bind(struct widen *, struct cpu_step *, size_t offset);
 void widen_operands(const struct widen *, const struct cpu_step *);  // before the product
 void widen_results(const struct widen *, const struct cpu_step *);   // after it

@@ -29,7 +29,7 @@ TILES static inline void tiles_begin(int rows, int units)
     _tile_loadconfig(&shape);
 }
 
-// Before tiles are loaded of what was just stored: gcc 12 does not see that loading them reads memory.
+// Call it between storing values and loading them as tiles: gcc 12 does not know that loading a tile reads memory.
 static inline void tiles_filled(void) { __asm__ volatile("" : : : "memory"); }
 
 TILES static inline void tiles_end(void) { _tile_release(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small products whose factors lie in the cache: 16 rows by up to 64 columns at a time. Rows and units that fill no tile are
+// Small products whose factors fit in the cache: 16 rows by up to 64 columns at a time. Rows and units that fill no tile are
 // narrower tiles; the shape of tiles is set for a whole product, so these are computed apart.
 #include "runtime/cpu/tiles/tiles_inside.h"
 

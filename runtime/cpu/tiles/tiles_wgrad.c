@@ -4,7 +4,7 @@
 //
 // A group is 32 images or some rows of them, as tiles in the L2 cache: x transposed, [16 c][row][column][16 c][32 images], and
 // dy in pairs of images, [16 k][row][column][16 pairs][16 k]. Sums are 32 c by 16 k at three neighbouring taps of a row: a dy
-// that was loaded serves six of them, and most of their x lies in the L1 cache, because the next pixel reads it at the tap
+// that was loaded serves six of them, and most of their x is in the L1 cache, because the next pixel reads it at the tap
 // before. Each thread sums its own groups, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/tiles/tiles_inside.h"
 

@@ -48,9 +48,9 @@ static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
     if (dnn->path) dnn_cache_read(dnn->path, dnn->machine, &dnn->cache);
 }
 
-// Choices that come with the program (choices.json): those of the heuristics for every convolution of airbench at the
-// sizes of its recipes. cuDNN's heuristics would load cuBLASLt, which is larger than everything else that a run loads. They are
-// for GPUs of compute capability 9.0; an engine or a setting that another version of cuDNN lacks is chosen again.
+// Reads the shipped choices (choices.json): the results of cuDNN's heuristics for every convolution of airbench at the sizes of
+// its recipes, on compute capability 9.0. Running the heuristics would load cuBLASLt, which is larger than everything else that a
+// run loads. If another version of cuDNN lacks an engine or a setting, the choice is made again.
 static void read_shipped(struct dnn *dnn, const struct dnn_machine *m)
 {
     const struct embedded *file = embedded_find("runtime/cuda/dnn/choices.json");

@@ -65,7 +65,7 @@ struct dnn {
     char *machine;                      // the cache's key
     char *path;                         // the cache's file; NULL: none
     struct dnn_cache cache;
-    struct dnn_cache shipped;           // choices that come with the program; they go before those of the file
+    struct dnn_cache shipped;           // the shipped choices; they take precedence over the file's
     bool fresh;                         // choices that are not in the file
     struct dnn_entry *entry;            // every problem that was planned
 };

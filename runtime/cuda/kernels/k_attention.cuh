@@ -42,7 +42,7 @@ __device__ static inline rng4 draw_of(const struct k_attention &k, int64_t query
     return element_attention_draw(k.key, (uint32_t)*k.step, k.site, (uint32_t)query, draw);
 }
 
-// The factor of the probability of `key`, by its draw: 0 or that of the dropout.
+// The dropout factor of the probability of `key`, by its draw: 0 or 1 / (1 - rate).
 __device__ static inline float factor_of(const struct k_attention &k, const rng4 &r, int key)
 {
     int piece = key / ATTENTION_LANES % ATTENTION_DRAW;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of queries to keys and values in strided rows; scores exist in registers only. In f32, or with many channels, a warp
 // owns one query (or, for the gradients of keys and values, one key) and meets the other side 32 at a time. In 16 bits per block
-// owns 64 of them and multiplies on tensor cores. No sum uses atomics: gradients of queries and those of keys and values are two
-// kernels, each of which computes the scores again.
+// owns 64 of them and multiplies on tensor cores. No sum uses atomics: one kernel computes the gradients of queries, another one
+// the gradients of keys and values, and each computes the scores again.
 #pragma once
 
 #include "runtime/cuda/kernel.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boxes in fixed numbers. Codes, matches and slices: a thread computes one. Suppression and drawing: a block takes a picture.
-// Suppression sorts the candidates, then takes them in tiles: each thread compares its own with the boxes kept so far, and then
-// with those of the tile that are kept one after another.
+// Suppression sorts the candidates and processes them in tiles: each thread compares its candidate with the boxes kept so far,
+// then with each box of the tile that is kept.
 #include "runtime/cuda/kernels/k_boxes.h"
 
 #include "runtime/boxes.h"

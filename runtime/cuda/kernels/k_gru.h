@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GRU. Some samples of one direction are a block that goes through all words, as of an LSTM (k_recurrent.h), but states and sums
-// lie in global memory, which the L1 cache serves: so any number of units fits.
+// are in global memory, which the L1 cache serves: so any number of units fits.
 #pragma once
 
 #include "runtime/cuda/kernel.h"

@@ -28,7 +28,7 @@ K_LAUNCHER(k_linear_xent_sum);
 
 struct k_linear_xent_grad {
     const void *d;
-    const float *dloss, *count;      // count: NULL or that of a mean
+    const float *dloss, *count;      // count: the divisor of a mean; NULL: no mean
     void *to;                        // may be `d`
     enum dtype type;
     int64_t elements;

@@ -111,7 +111,7 @@ __device__ static inline bool norm_total(const k_norm_walk &w, const float *part
 
 static inline unsigned norm_total_grid(const k_norm_walk &w) { return blocks_for(w.c, NORM_COLUMNS); }
 
-// The first of the four pixels of x for pooled pixel r, as a pixel index; line and column are those of the pooled tensor.
+// The first of the four pixels of x for pooled pixel r, as a pixel index; line and column count pooled pixels.
 __device__ static inline int64_t norm_corner(const k_norm_pool &o, uint32_t r, uint32_t *line, uint32_t *column)
 {
     *column = k_split(o.q, &r);

@@ -41,7 +41,7 @@ struct k_norm_pool {
     struct k_divide p, q;
 };
 
-// Rows of x[B,T,..,C] that count: those of frames below the length of their sample. length NULL: all.
+// Rows of x[B,T,..,C] that count: rows of frames below the length of their sample. length NULL: all rows.
 struct k_norm_frames {
     const int32_t *length;
     uint32_t samples, frames, frame;  // frames per sample; rows per frame
@@ -91,7 +91,7 @@ K_LAUNCHER(k_norm_fold);
 // ---- backward: dx (with a pool: through the pool; x, dy and at are then the pooled ones), dscale, dbias
 struct k_norm_grad {
     const void *dy, *x;
-    const void *y;                                 // with a shortcut: the slope is that of y; else NULL
+    const void *y;                                 // with a shortcut: the slope is taken at y; else NULL
     const uint8_t *at;
     void *dx;                                      // may be NULL
     void *dz;                                      // with y: the gradient of the shortcut, or NULL

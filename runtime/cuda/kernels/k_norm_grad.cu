@@ -31,7 +31,7 @@ __device__ static inline void add_to_sums(const float (&d)[N], const float (&dz)
     }
 }
 
-// Replaces x by d and dy by dz, the slope being that of y.
+// Replaces x by d and dy by dz; the slope is taken at y.
 template <int N>
 __device__ static inline void gate(const channels<N> &c, enum act act, const float (&y)[N], float (&x)[N], float (&dy)[N])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over dimensions, and their gradient. A thread adds at most some hundreds of elements in f32 before sums are combined in
-// pairs, so the error stays near that of pairwise summation. Cost: x is read once; partial sums are at most 528 rows of
+// pairs, so the error is close to pairwise summation. Cost: x is read once; partial sums are at most 528 rows of
 // results.
 #include "runtime/cuda/kernels/k_reduce.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block of K_BLOCK threads selects the smallest of many 32-bit keys, or sorts. No atomics: a thread counts in a column of its
-// own, so of equal keys always the first is selected. Cost: ten passes over the keys, which are computed anew in each.
+// own, so of equal keys always the first is selected. Cost: ten passes over the keys, which are computed again in each.
 #pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
@@ -38,7 +38,7 @@ template <typename F> __device__ static inline int select_count(const F &keys, i
     return count;
 }
 
-// Of at least k elements.
+// The cut of the k largest of n elements; n is at least k.
 template <typename F>
 __device__ static inline struct select_cut select_cut_of(const F &keys, int64_t n, int k, struct select_room &room)
 {

@@ -121,7 +121,7 @@ static int set_transposed(const struct blas *b, cublasLtMatmulDesc_t product, cu
     return check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "setting op()");
 }
 
-// A row-major matrix as it lies in memory; its columns are the library's rows.
+// A row-major matrix as it is in memory; its columns are the library's rows.
 struct matrix {
     enum dtype type;
     int64_t rows, columns, pitch;

@@ -144,7 +144,7 @@ static int write_head(struct store *s, const struct checkpoint *newest)
     return rc;
 }
 
-// Another process (an audit, a revocation) may have signed one in between; it stands in the same record then.
+// Another process (an audit, a revocation) may have signed one in between; it is in the same record then.
 static int publish_locked(struct store *s, const struct checkpoint *newest)
 {
     struct checkpoint head;

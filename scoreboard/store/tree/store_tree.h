@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log's tree in the record, and the checkpoints that are signed of it.
+// The log's tree in the record, and its signed checkpoints.
 #pragma once
 
 #include "scoreboard/store/file/store_state.h"
@@ -14,7 +14,7 @@ int store_tree_open(struct store *, bool new_log) MUST_CHECK;
 // Returns when a checkpoint that has this statement is signed and durable. Not in a transaction.
 int store_publish(struct store *, int64_t sequence) MUST_CHECK;
 int store_publish_newest(struct store *) MUST_CHECK;
-// Whether a checkpoint is a prefix of the record.
+// True if a checkpoint is a prefix of the record.
 int store_tree_holds(struct sql *, const struct checkpoint *, bool *holds) MUST_CHECK;
 
 // The newest checkpoint as the board's key signed it (`note` may be NULL; ERR_MISSING: a copy has none), and the proof that the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The types of statements. Each has a file with the columns of its table, its checks, and what it changes; types.c lists them.
-// Invariant: whether a statement may count, and what it changes, follows from the statements before it and from the moment of its
-// acceptance. So store_check repeats both.
+// Invariant: the acceptance of a statement and its effects depend only on earlier statements and on the moment of acceptance. So
+// store_check can repeat both.
 #pragma once
 
 #include "scoreboard/store/boards/store_boards.h"
@@ -12,9 +12,9 @@ struct store_type {
     bool own;         // only the board's own key signs it
     bool first;       // it may be the first statement of a key
     int quarters[2];  // of the hourly limit, for people without and with a run or a measurement here; 0: no limit
-    // May it count? 0, RULED, or negative. Changes nothing but in->findings. `out` is NONE before.
+    // Decides if it may count: 0, RULED, or negative. Changes only in->findings. `out` is NONE before the call.
     int (*check)(struct store *, const struct incoming *, struct ruling *out);
-    // What follows from it, after it was stored and ranked among the statements.
+    // Applies its effects, after it was stored and has its sequence number.
     int (*apply)(struct store *, const struct incoming *);
 };
 extern const struct store_type type_run, type_withdraw, type_amend, type_rotate, type_revoke, type_audit, type_bench,
@@ -23,7 +23,7 @@ const struct store_type *store_type(enum statement_type);
 // Stores a statement, with its entry in the log, and applies it. In a transaction.
 int store_append(struct store *, const struct incoming *) MUST_CHECK;
 
-// ---- about_run.c: what types about a run share. `statement` in the payload is its digest.
+// ---- about_run.c: shared by the types that concern a run. `statement` in the payload is its digest.
 struct about_run {
     int64_t sequence;  // 0: it is no run
     char group[64], curve[DIGEST_HEX];
@@ -42,13 +42,13 @@ int run_others_check(struct store *, const struct incoming *, int64_t superseded
 struct run_compared *run_others_compare(struct sql *, const struct statement *run, const char *handle);
 // Digest of the terms that all runs of a group must share; "" outside groups.
 int run_others_terms(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
-// Digest of what a reproduction of the run repeats; "" for what cannot be reproduced.
+// Digest of the facts that a reproduction of the run repeats; "" if it cannot be reproduced.
 int run_others_curve(const struct statement *run, char hex[DIGEST_HEX]) MUST_CHECK;
 
 // ---- drawn.c: after a statement was applied, what its checkpoint draws and what it made the best of a board
 int drawn_after(struct store *, const struct incoming *) MUST_CHECK;
 int drawn_show(struct store *, int64_t first) MUST_CHECK;  // readers read the rows of that run again
-// Whether the operator came to other figures; each such run has a flag, by any of its statements. Like type_object.c.
+// True if the operator came to other figures; each such run has a flag, by any of its statements. Like type_object.c.
 int drawn_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
 int drawn_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
 // ---- run_pace.c: older runs that may be the original of a copy, because some of their points follow each other alike
@@ -66,7 +66,7 @@ void type_run_tags(const json_t *statement, struct text *into);  // its words, w
 
 // ---- type_bench.c
 int type_bench_withdraw(struct store *, const struct incoming *) MUST_CHECK;  // changes nothing if it is about a run
-// Adds to statements of type bench what their own table says of them.
+// Adds the columns of their own table to statements of type bench.
 int type_bench_state(struct sql *, struct stored *, int count, struct arena *) MUST_CHECK;
 
 // ---- type_competition.c

@@ -43,7 +43,7 @@ void check_reference(struct subject *);  // against reference runs of the same r
 void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
-// The largest score that the metric can have, in its own unit; INT64_MAX: nobody knows.
+// The largest score that the metric can have, in its own unit; INT64_MAX: unknown.
 int64_t check_most(const struct contest *, const struct run_metric *);
 // A measurement: its figures against each other and the hardware.
 void check_bench(const json_t *, struct findings *);
@@ -53,7 +53,7 @@ void check_program(const json_t *, struct findings *);  // a run's or a measurem
 double check_recipe_number(const struct subject *, const char *section, const char *key);
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.
 #define CHECK_FLOP_PER_JOULE 20e12
-// check_pace.c: what the intervals of two runs have in common.
+// check_pace.c: compares the intervals of two runs.
 enum check_pace {
     PACE_APART,
     PACE_SCALED,  // most agree times one factor: it may be an accident
@@ -61,7 +61,7 @@ enum check_pace {
     PACE_COPIED
 };
 enum check_pace check_pace(const json_t *run, const json_t *other);
-// Goes on to the next step that both curves have; then *i and *j are its numbers.
+// Advances to the next step that both curves have; *i and *j become its indices.
 bool check_next_common(const json_t *a, const json_t *b, size_t *i, size_t *j);
 // Watts that the stated processors and GPUs cannot exceed.
 double check_power_of(const json_t *);

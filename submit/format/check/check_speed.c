@@ -131,8 +131,8 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
 
 // Evaluations and checkpoints are in no classic clock, so training under their names would make a run faster. What they may take
 // follows from their work: an evaluation computes at the pace of the training, and a checkpoint writes a row, or a state of some
-// copies of the weights. In real records an evaluation took 0.4 to 1.3 times as long as training on as much arithmetic, that of
-// wiki-mlm on a busy machine 1.7 times, and 5 to 10 times where answers are made word by word; a row took 4 to 65 ms.
+// copies of the weights. In real records an evaluation took 0.4 to 1.3 times as long as training on as much arithmetic, for
+// wiki-mlm on a busy machine 1.7 times, for answers made word by word 5 to 10 times; a row took 4 to 65 ms.
 struct left_out {
     double evaluate, checkpoint;  // seconds up to the last point
     double evaluations, points, states;

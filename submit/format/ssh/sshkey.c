@@ -122,7 +122,7 @@ char *sshkey_write_secret(const struct sshkey_secret *secret)
     return write_secret(secret, sshwire_u32(&wire));
 }
 
-// Takes the secret from where it stands in a whole file, and writes that file again to compare.
+// Takes the secret from a whole file, and writes that file again to compare.
 int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *secret)
 {
     unsigned char raw[512];

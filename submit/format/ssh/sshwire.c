@@ -161,7 +161,7 @@ int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsi
         return fail(ERR_INPUT, "there is no line \"%s\" at the end", end);
     text_count -= e;
     if (text_count < 2 || (text[0] != '\n' && text[0] != '\r') || text[text_count - 1] != '\n')
-        return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must stand on lines of their own", begin, end);
+        return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must be on lines of their own", begin, end);
     // libsodium also skips NUL bytes if it may skip any.
     if (memchr(text, 0, text_count) != NULL ||
         sodium_base642bin(into, capacity, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {

@@ -80,7 +80,7 @@ static const struct recipe_key common[] = {
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
      .about = "epochs in which learning rates rise linearly, before they fall"},
     {"schedule.warmup_from", NULL, KEY_NUMBER, AT(warmup_from), 0, 1, NULL, "0",
-     .about = "share of the full learning rates at which they begin to rise; 0: that of one step"},
+     .about = "share of the full learning rates at which they begin to rise; 0: the rise of one step"},
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
      .about = "form of the decay; inverse-root: of the steps over the warm-up's (Vaswani et al. 2017)"},
     {"schedule.step.at", NULL, KEY_LIST, AT(step_at), 0, 10000, NULL, "30,60,80",

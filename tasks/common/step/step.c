@@ -78,7 +78,7 @@ int step_field(struct step *s, const char *name)
     return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
 }
 
-// A streamed field lies in a slot that has the shape of its bucket's full batch. A short batch reads the first rows.
+// A streamed field has a slot with the shape of its bucket's full batch. A short batch reads the first rows.
 static int streamed(struct step *s, const struct feed_choice *feed, const char *name)
 {
     int f = 0, bucket = s->is.bucket;

@@ -196,7 +196,7 @@ struct task {
     const char *samples;           // the plural noun for samples: "images", "questions"; NULL: "samples"
     unsigned takes;                // accepted files (TAKES_WEIGHTS, ...); other files are refused with a sentence
     const struct metric *metrics;  // ends with name NULL; the first is the board's metric
-    const char *synthetic_metric;  // the first one's name on synthetic data, where it measures something else; NULL: the same
+    const char *synthetic_metric;  // name of the first metric on synthetic data, if it measures something else; NULL: the same
     double target;                 // the target of the board
     const char *const *data_sets;  // NULL-terminated; the first is the real one
     const char *const *recipes;    // the default recipe of each data set
@@ -226,7 +226,7 @@ struct task {
     // and their fill. NULL: resident, in batches of the recipe's size.
     int (*feed)(const struct setting *, int feed, struct feed_choice *);
     const char *length_field;      // of buckets by length; NULL: there are none
-    // The bucket of each sample, where buckets go by something else than a length (the shape of an image) and the choice of
+    // The bucket of each sample, if buckets depend on something other than a length (the shape of an image) and the choice of
     // the feed has no bucket_of_epoch. NULL: they do not.
     int (*buckets)(const struct setting *, struct dataset *, enum split, int32_t *bucket);
     // Sizes of a training program in a step of the schedule, and what trains. Batch, bucket and `trains` come filled in. Also of
@@ -240,13 +240,13 @@ struct task {
     // The batches and programs of a step. Depends on the step's number alone, because plans and --resume call it without a
     // session: it reads no slot. NULL: as described above.
     int (*step)(struct drive *);
-    // Runs the evaluation's programs on the batch at hand until its answers are complete. Between two programs it may read slots.
+    // Runs the evaluation's programs on the current batch until its answers are complete. It may read slots between programs.
     // NULL: as described above.
     int (*answer)(struct drive *);
     const struct host *host;       // NULL: the task has no state on the host
     const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
     int (*rules)(const struct setting *, struct rule rules[RULES_MAX]);  // their number
-    // What is scored without a network, on this data (dawn eval baselines). Returns the number of rows. NULL: nothing is counted.
+    // Scores of trivial answers on this data (dawn eval baselines). Returns the number of rows. NULL: there are none.
     int (*baselines)(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of machine, program, device and processes that the record states.
+// Collects the facts of machine, program, device and processes for the record.
 #pragma once
 
 #include "runtime/device.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs of version 1 were ordered by the draws of a training's first epoch: with the same seed the two permutations cancel, and
 // the epoch goes through the pictures class by class. A narrow ResNet-18 then reaches 15% after two epochs instead of 53 to 59%.
-// Orders of pages (data.window) do not cancel. A replay and a resumed run repeat what was recorded.
+// Orders of pages (data.window) do not cancel. A replay and a resumed run repeat the recorded order.
 #include "tasks/common/train/train_inside.h"
 #include "tasks/common/train/trainer.h"
 

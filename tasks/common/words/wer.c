@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distance of a pair has several shortest paths, which differ in what is a substitution and what an insertion and a
-// deletion. The path is the one that rapidfuzz, on which jiwer stands, goes back along: equal ends are cut off first; from the
-// end a deletion is preferred where it adds one to the path, then an insertion, then a pair. Cost: four bytes per pair of words
-// or characters.
+// A pair may have several shortest edit paths, with other numbers of substitutions, insertions and deletions. This code follows
+// the same path as rapidfuzz, which jiwer uses: equal ends are cut off first; then, backward from the end, a deletion is
+// preferred if it lies on a shortest path, then an insertion, then a pair. Cost: four bytes per pair of words or characters.
 #include "tasks/common/words/wer.h"
 
 #include <stdlib.h>
