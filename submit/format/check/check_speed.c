@@ -161,14 +161,15 @@ static bool has_own_samples(const struct contest *c)
 }
 
 // Arithmetic of the evaluations. DAWN's recipes have at most six views. A task that makes samples of its own of the test set
-// evaluates as many as a latency measures.
+// evaluates as many as a latency measures. A game is a test item with a search for each move.
 static double evaluation_work(const struct subject *s, const struct left_out *l)
 {
     const double named = check_recipe_number(s, "evaluation", "views"), said = (double)canonical_int(s->json, "views");
     const double views = fmax(1, fmin(6, named >= 1 ? fmin(named, said) : said));
     const double forward = (double)canonical_int(s->json, "model.flops_per_sample");
     const double samples = has_own_samples(s->contest) ? (double)s->contest->requests : (double)curve_items(s->json, "test");
-    return l->evaluations * views * samples * forward;
+    const double passes = s->contest != NULL ? (double)s->contest->passes_per_item : 1;
+    return l->evaluations * views * samples * passes * forward;
 }
 
 // How much longer than training on as much arithmetic an evaluation may take before it is a flag.

@@ -26,7 +26,7 @@ static void read_row(const json_t *row, struct contest *c)
         .metric_title = text_or_null(row, "metric_title"),
         .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
         .test_items = canonical_int(row, "test_items"), .train_items = canonical_int(row, "train_items"),
-        .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
+        .samples_per_item = 1, .passes_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
         .test_digest = text_or_null(row, "test_digest"), .scored_set = text_or_null(row, "scored_set"),
         .models = json_object_get(row, "models"), .where_met = json_object_get(row, "where_met"),
         .synthetic = canonical_int(row, "synthetic") != 0, .steps_vary = canonical_int(row, "steps_vary") != 0,
@@ -44,6 +44,7 @@ static void read_row(const json_t *row, struct contest *c)
     c->least_micro = canonical_int(row, "least_micro");
     c->requests = canonical_int(row, json_object_get(row, "requests") != NULL ? "requests" : "test_items");
     if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
+    if (canonical_int(row, "passes_per_item") > 1) c->passes_per_item = canonical_int(row, "passes_per_item");
     const json_t *targets = json_object_get(row, "target_micro");
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);
     BUG_IF(json_array_size(targets) < 1 || json_array_size(targets) > CONTEST_TARGETS);

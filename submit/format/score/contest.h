@@ -27,6 +27,7 @@ struct contest {
     int64_t requests;
     int64_t train_items;       // of the published training set; 0 without a digest: training data are free
     bool steps_vary;           // a recipe may take more or fewer samples in a step than data.batch
+    int64_t passes_per_item;   // evaluations of the network for one test item, at most (a game with a search per move); usually 1
     int64_t samples_per_item;  // largest number of samples of one stored item (windows of a long text); usually 1
     int64_t target_micro[CONTEST_TARGETS];  // first the board's own, then those for filters; 0 ends
     const char *train_digest, *test_digest;  // SHA-256 of the published content in any order; NULL: not known here

@@ -25,6 +25,22 @@ TEST(an_evaluation_has_the_samples_of_its_task)
     }
 }
 
+// A game of minigo-9 has up to 81 moves of its player and 240 evaluations for each.
+TEST(an_evaluation_of_games_has_the_passes_of_their_searches)
+{
+    for (int64_t ns = 4000000000; ns < 4000000000000000; ns *= 100000) {
+        json_t *run = fixture_run();
+        fixture_set(run, "task", json_string("minigo-9"));
+        fixture_set(fixture_item(run, "data", 1), "items", json_integer(200));
+        fixture_retime(run, evaluates_for, &ns);
+        const struct findings f = findings_at(run, FIXTURE_NOW_MS);
+        bool long_ones = false;
+        for (int i = 0; i < f.count && i < FINDINGS_MAX; i++)
+            long_ones = long_ones || strstr(f.at[i].text, "its evaluations took") != NULL;
+        assert_int_equal(long_ones, ns > 4000000000);
+    }
+}
+
 // A latency belongs to the weights of its run: it cannot come without them, and cannot score what the run did not.
 TEST(a_latency_is_that_of_its_run)
 {
