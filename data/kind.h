@@ -17,7 +17,7 @@ struct dataset {
     bool known;
     enum dataset_verdict verdict;
     char digest[SPLIT_COUNT][DIGEST_HEX];
-    char layout[DIGEST_HEX];      // once dataset_layout was asked
+    char layout[DIGEST_HEX];      // after the first call of dataset_layout
     dataset_progress progress;    // NULL: nobody watches
     void *listener;
     bool laid_out;

@@ -3,10 +3,10 @@
 // trains on.
 //
 // A digest belongs to a path with its device, inode, size and time of change. A file is read again if one of them differs. Values
-// that cost more to derive (a digest that knows no order) are remembered under a key, which is a digest of the files' digests.
-// Limit: a changed file whose time was set back, or a forged cache, misleads a check. `dawn data verify` reads everything and
-// does not use the cache.
-// Cost: one small JSON file, read and written whole; a folder or file that others may write is neither read nor written.
+// that cost more to derive (a digest that does not depend on the order) are remembered under a key, which is a digest of the
+// files' digests. Limit: a changed file whose time was set back, or a forged cache, misleads a check. `dawn data verify` reads
+// everything and does not use the cache. Cost: one small JSON file, read and written whole; a folder or file that others may
+// write is neither read nor written.
 #pragma once
 
 #include "runtime/common/base/error.h"

@@ -80,7 +80,7 @@ int pieces_crew(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin
     int started = 0;
     pthread_mutex_init(&crew.lock, NULL);
     while (started < most - 1 && pthread_create(&thread[started], NULL, crew_work, &crew) == 0) started++;
-    crew_work(&crew);  // fewer threads than wanted are slower, but no failure
+    crew_work(&crew);  // fewer threads than requested are slower, but no failure
     for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&crew.lock);
     free(thread);

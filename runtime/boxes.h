@@ -29,7 +29,7 @@ DAWN_BOTH float box_overlap(const float *a, const float *b)
     return shared / (box_area(a) + box_area(b) - shared);
 }
 
-// The truth that a box overlaps most, the first of equals, and if no other box overlaps some truth more (best: per truth, or
+// The truth that a box overlaps most, the first of equals; and true if no other box overlaps some truth more (best: per truth, or
 // NULL). -1: there is no box, or no truth.
 struct box_match {
     int64_t at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The narrow waist: a device compiles whole graphs. It gets the planned graph at once, not one operator at a time,
-// so that it can fuse, prepare every primitive and capture a step before the clock runs. `supports` is asked before
+// so that it can fuse, prepare every primitive and capture a step before the clock runs. `supports` is called before
 // anything runs: an unsupported node is an error with a name.
 #pragma once
 

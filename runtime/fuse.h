@@ -20,7 +20,7 @@ enum fuse_pattern {
     FUSE_ALL = 511
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;
-// Patterns that only some devices run faster; the device is asked (device.h). Comes after fuse_graph and fuse_fold. The results
+// Patterns that only some devices run faster; the device decides (device.h). Runs after fuse_graph and fuse_fold. The results
 // are the same bytes.
 int fuse_device(struct graph *, unsigned patterns, struct device *) MUST_CHECK;
 

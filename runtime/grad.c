@@ -59,7 +59,7 @@ static bool take_gradients(struct walk *w, const struct node *n, int *dy)
     return any;
 }
 
-// A rule without OP_FLAG_GRADS knows the gradient of output 0 alone.
+// A rule without OP_FLAG_GRADS handles the gradient of output 0 alone.
 static int check_outputs(struct graph *g, const struct node *n, const int *dy)
 {
     for (int o = 1; o < MAX_OUT && !(op_table[n->op].flags & OP_FLAG_GRADS); o++)
@@ -68,7 +68,7 @@ static int check_outputs(struct graph *g, const struct node *n, const int *dy)
     return 0;
 }
 
-// Nodes from `first` on are the rule of node i. They must read the slots as node i did.
+// Nodes from `first` on are the rule of node i. They must read the same slot values as node i.
 static int check_slots(struct walk *w, int i, int first)
 {
     struct graph *g = w->g;

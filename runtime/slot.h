@@ -69,7 +69,7 @@ struct slot {
     int group;         // of parameters: which trained set and which optimiser rule
     int number;        // its index in the store
     void *device;      // set by the session once allocated
-    uint64_t version;  // grows whenever its bytes may have changed, so that a device knows when a packed copy is stale
+    uint64_t version;  // grows whenever its bytes may have changed, so that a device detects stale packed copies
 };
 
 struct slot_store {

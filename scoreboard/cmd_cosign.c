@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard cosign: prints what a witness is asked, and takes its answer. Another program carries both, so that this one
+// dawn-scoreboard cosign: prints the request to a witness, and reads its answer. Another program carries both, so that this one
 // opens no connections.
 #include <stdio.h>
 #include <stdlib.h>

@@ -92,7 +92,7 @@ static void say_fault(const char *sentence)
     fprintf(stderr, "dawn-scoreboard: %s\n", sentence);
 }
 
-// The address comes last: a program that reads it knows that the server answers.
+// The address comes last: a program that reads it can rely on the server being ready.
 static void say_where(const struct store *store, const char *db, const char *listen_at, int port)
 {
     char id[SSHKEY_ID];

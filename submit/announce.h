@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a training announces its runs to a scoreboard (docs/decisions/tickets.md). The loop knows no network: it calls these
-// functions, which another folder provides. While a run goes on, only `wait` waits for a server.
+// How a training announces its runs to a scoreboard (docs/decisions/tickets.md). The loop does not use the network: it calls
+// these functions, which another folder provides. While a run goes on, only `wait` waits for a server.
 #pragma once
 
 #include "submit/results/result.h"
@@ -26,6 +26,6 @@ struct announce_type {
     // The run has reached this state of its chain: the board gets it as soon as the network allows. Returns at once.
     void (*beat)(struct announcer *, const char *hash);
     // The run has ended in this state: waits some seconds until the board has it. NULL: no state counts, so it does not wait.
-    // Returns false, with a reason, if the board does not have all that it needs. Does nothing if nothing was asked.
+    // Returns false, with a reason, if the board does not have all that it needs. Does nothing if no ticket was requested.
     bool (*end)(struct announcer *, const char *hash, char why[ERROR_TEXT_MAX]);
 };

@@ -25,7 +25,7 @@ struct announcer {
     // These describe the run in progress. The thread owns the members before the lock.
     bool runs;                    // there is a thread
     pthread_t thread;
-    json_t *plan;                 // the members of the ticket that the training knows
+    json_t *plan;                 // the members of the ticket that the training states
     struct client *client;
     int64_t asked_ns;
     bool (*stopped)(void);

@@ -13,7 +13,7 @@ struct sending {
     char about_key[SSHKEY_ID];  // fingerprint of the board's key
     struct signer signer;
     bool refused;  // the last statement, by the server
-    json_t *sent;  // with --json: what the server answered, by name ("run 3"); NULL: nobody asks
+    json_t *sent;  // with --json: the server's answers, by name ("run 3"); NULL: not collected
     char *base;                     // the board's address within a run's (sending_address); NULL: it is named otherwise
     char named[DELIVERY_NAME];      // the statement in that address
     char about_run[DELIVERY_NAME];  // the name on the board of the run that statements concern; "": they are runs themselves
@@ -36,7 +36,7 @@ int sending_open(struct sending *) MUST_CHECK;
 void sending_close(struct sending *);
 // Opens the record and never creates one. ERR_DATABASE if the file is missing or has no run.
 int sending_record(const char *path, enum results_mode, struct results **) MUST_CHECK;
-// Warns on standard error if the record knows a board of that name or address, but with other keys only.
+// Warns on standard error if the record has a board of that name or address, but only with other keys.
 int sending_compare(const struct sending *, struct results *) MUST_CHECK;
 const char *sending_server(const struct sending *);  // --server, else $DAWN_SERVER, else NULL
 // "Publish this? [y/N]" on the terminal; 0 after a yes or --yes. Without a terminal, ERR_USAGE names --yes.

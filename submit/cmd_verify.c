@@ -121,7 +121,7 @@ static bool is_behind(const struct text *checkpoint, const struct receipt *recei
            note.checkpoint.size < receipt->log.size;
 }
 
-// A board shows a new statement a moment before it signs the checkpoint that includes it. So the board is asked again, for about
+// A board shows a new statement a moment before it signs the checkpoint that includes it. So the request is repeated, for about
 // three seconds.
 static int get_newest(struct client *c, const struct receipt *receipt, struct text *now)
 {
@@ -327,7 +327,7 @@ static int verify_path(struct verifying *v, const char *path)
     return rc;
 }
 
-// The fingerprint of the wanted key. A fingerprint is returned unchanged.
+// The fingerprint of the requested key. A fingerprint is returned unchanged.
 static int find_key(const char *wanted, char id[SSHKEY_ID])
 {
     struct keyring_key found;

@@ -117,7 +117,7 @@ static int fetch_group(struct client *c, struct original *o)
     return rc;
 }
 
-// What a board answers about a statement, and that it is the one that was asked for.
+// Fetches a statement from a board, and checks that it is the requested one.
 struct answers {
     struct client_board board;
     struct text payload, signature, receipt;
@@ -184,7 +184,7 @@ static int open_path(const char *path, struct original *o)
     return fetch_from(c, path, name, o);
 }
 
-// ---- whether it can be repeated
+// ---- checks that it can be repeated
 
 static int check_repeatable(struct original *o)
 {

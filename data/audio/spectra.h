@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spectra of a split, kept in memory: nothing random precedes them, so they are made once, when a worker first asks for them.
+// The spectra of a split, cached in memory: nothing random precedes them, so each is computed once, when a worker first needs it.
 //
 //     spectra_new(data, split, limit, &spectra);
 //     spectra_take(spectra, i, &x, &frames, &own);  ...;  free(own);

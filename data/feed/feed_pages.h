@@ -11,6 +11,6 @@ enum { FEED_PAGES_BYTES = 8 << 20 };  // a disk seeks for less than a tenth of t
 int feed_pages_cut(struct dataset *, enum split, const char *field, int64_t **page, int64_t *pages) MUST_CHECK;
 
 // Call when batch b of the order is begun: asks the data set for the samples of the next batch (with pages: of the next
-// window). `afresh`: nothing was asked for before.
+// window). `afresh`: no earlier request was made.
 void feed_pages_want(struct dataset *, enum split, const char *field, const struct order *, int64_t b, bool in_pages,
                      bool afresh);

@@ -159,7 +159,7 @@ static void convert_ink(uint8_t *row, int64_t width)
         for (int c = 0; c < 3; c++) row[4 * x + c] = (uint8_t)((row[4 * x + c] * row[4 * x + 3] + 127) / 255);
 }
 
-// The smallest of the scales with fast code in libjpeg that still has at least one pixel for each wanted one.
+// The smallest of the scales with fast code in libjpeg that still has at least one pixel per output pixel.
 static int choose_eighths(const struct area *a, int64_t height, int64_t width)
 {
     int eighths = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain JPEG of at most the wanted size keeps its bytes. Every other picture is decoded, shrunk and encoded. All pictures
+// A plain JPEG of at most the requested size keeps its bytes. Every other picture is decoded, shrunk and encoded. All pictures
 // are decoded once, to find those that cannot be.
 //
 // Orientation (EXIF) and colour profiles are ignored, as in every published training on these data; encoded pictures have
@@ -57,7 +57,7 @@ static int reserve_output(const char *what, uint8_t **at, size_t *capacity, size
     return 0;
 }
 
-// The stored size of a picture: its own, or the wanted shorter side with the longer one rounded.
+// The stored size of a picture: its own, or the requested shorter side with the longer one rounded.
 static void choose_size(const struct convert_choice *choice, const struct head *head, struct converted *out)
 {
     int64_t shorter = head->width < head->height ? head->width : head->height, side = choice->short_side;

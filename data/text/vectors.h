@@ -3,7 +3,7 @@
 //
 // A line is a word and `dimension` numbers. Some words hold blanks, so the numbers are counted from the right. A word that
 // the file lacks takes the vector of its lower case, else of its lower case without hyphens. Cost: one pass over the file at
-// the speed of the disk; only the numbers of wanted words are parsed. The vectors found are packed into the user's cache
+// the speed of the disk; only the numbers of requested words are parsed. The vectors found are packed into the user's cache
 // folder. The next run with the same file and words reads the pack.
 #pragma once
 

@@ -44,14 +44,14 @@ struct checkpoint_import {
     const char *const (*older)[2]; // beginnings of slots' names, and what older files have instead; ends with NULL; NULL: none
 };
 struct checkpoint_imported {
-    int taken, fresh, unused;     // slots that got a tensor, slots that kept their values, tensors that no slot wanted
+    int taken, fresh, unused;     // slots that got a tensor, slots that kept their values, tensors that no slot used
     char text[512];               // the three figures and the first names, for people
 };
 // A slot without a tensor, or with one of another shape, is an error unless it may be fresh (a head for other classes); slots
 // whose values were computed from data (INIT_UPLOAD) may always be missing. All checks come before the first upload.
 int checkpoint_import(const struct checkpoint *, struct session *, const struct checkpoint_import *,
                       struct checkpoint_imported *) MUST_CHECK;
-bool checkpoint_is_own(const struct checkpoint *);  // written by DAWN: it names its recipe
+bool checkpoint_is_own(const struct checkpoint *);  // true if DAWN wrote it: it names its recipe
 
 // The pure parser under checkpoint_open: no I/O, any bytes. `where` names them in error sentences.
 struct safetensor {

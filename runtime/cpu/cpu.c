@@ -97,7 +97,7 @@ static int cpu_supports(struct device *device, const struct graph *g, const stru
     return rc == 0 ? 0 : node_refuse(g, n, "cpu", rc);
 }
 
-// Only convolutions are asked about: those with a pool, which Winograd's kernels compute where they fit.
+// Called only for convolutions with a pool, which Winograd's kernels compute if they fit.
 static bool cpu_fuses(struct device *device, const struct graph *g, const struct node *n)
 {
     return cpu_supports(device, g, n) == 0;

@@ -46,7 +46,7 @@ static size_t sort_scratch(const struct graph *g, const struct node *n)
     return n->attr.top.k > LIST ? o.used : 0;
 }
 
-// Rows of which more elements are wanted than a list holds.
+// Rows of which more elements are requested than a list holds.
 static void top_sorted_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct cpu_step *s = context;

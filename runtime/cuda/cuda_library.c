@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where CUDA's libraries are if the loader does not know them: toolkits, and the packages of Python. Of a pattern, the last
+// The folders of CUDA's libraries if the loader does not find them: toolkits, and the packages of Python. Of a pattern, the last
 // name in the order of text is tried first. A folder that begins with a variable's name is skipped if the variable is not set.
 static const struct {
     const char *variable, *pattern;

@@ -58,7 +58,7 @@ int op_attention_grad_infer(struct graph *g, struct node *n)
     TRY(check_lengths(g, n, 1, 5));
     const struct value *q = op_in(g, n, 1), *kv = op_in(g, n, 2), *y = op_in(g, n, 3), *lse = op_in(g, n, 4);
     NEED(y->dtype == q->dtype && shape_count(&y->shape) * (kv ? 1 : 3) == shape_count(&q->shape), g,
-         "attention_grad of results that are not those of its queries");
+         "attention_grad requires the results of its queries");
     NEED(lse && lse->dtype == F32 && shape_count(&lse->shape) == shape_rows(&q->shape) * n->attr.attention.heads, g,
          "attention_grad requires the logarithms of attention");
     op_out(g, n, 0, q->shape, q->dtype);

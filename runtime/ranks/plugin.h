@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plug-in gives to the program. Each function returns 0 or an error number of MPI, which `error_text` explains.
+// The functions of the plug-in. Each returns 0 or an error number of MPI, which `error_text` explains.
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct ranks_plugin {
     int (*most_begin)(int *mine);  // stays in use until most_end
     int (*most_end)(int *most);
     int (*arrive)(void);           // says to the others that this rank ends
-    int (*arrived)(bool *all);     // whether all ranks have said so
+    int (*arrived)(bool *all);     // true if all ranks have called arrive()
     int (*close)(void);
     void (*end_all)(int status);
     void (*error_text)(int error, char *into, size_t capacity);

@@ -112,7 +112,7 @@ static int fail_mpi(int error, const char *what)
     return fail(ERR_DEVICE, "rank %d of %d: MPI failed while it %s: %s", world.rank, world.size, what, text);
 }
 
-// Of the processes that the launcher started, the first prints the fault before they know of each other.
+// Until the processes are connected, the first one that the launcher started prints the error.
 static bool is_first(void)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};

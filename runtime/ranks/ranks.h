@@ -2,7 +2,7 @@
 // The processes that train together, one for each device: how many there are, which one this is (its rank), and what they
 // exchange. A launcher (mpirun, srun) starts them. Without one there is a single process, and nothing here costs anything.
 //
-// MPI carries everything. The program does not link it: a plug-in (mpi/mpi.c) lies inside the program and is loaded when a
+// MPI carries everything. The program does not link it: a plug-in (mpi/mpi.c) is embedded in the program and is loaded when a
 // launcher is found (docs/decisions/ranks.md).
 //
 // Invariant: all ranks call the exchanging functions in the same order with the same sizes, from one thread. A rank that cannot
@@ -13,7 +13,7 @@
 
 #include "runtime/common/base/error.h"
 
-// Asks the environment for a launcher and MPI for the rest. Fails if there is a launcher and this build has no MPI.
+// Looks for a launcher in the environment; MPI reports the rest. Fails if there is a launcher and this build has no MPI.
 int ranks_open(void) MUST_CHECK;
 bool ranks_launched(void);  // there is a launcher, if for one process alone
 int ranks_size(void);

@@ -103,7 +103,7 @@ static int take_number(const char *at, size_t count, const char *const names[], 
         if (strlen(names[i]) != name || memcmp(names[i], at, name) != 0) continue;
         if (seen[i]) return fail(ERR_INPUT, "%s is given twice in the query", names[i]);
         seen[i] = true;
-        if (digits == 0) return 0;  // an empty value asks nothing
+        if (digits == 0) return 0;  // an empty value requests nothing
         snprintf(word, sizeof word, "%.*s", digits < sizeof word ? (int)digits : 0, equals + 1);
         if (text_to_int(word, 0, (int64_t)1 << 53, &values[i]) < 0)
             return fail(ERR_INPUT, "%s is not a whole number of at least 0", names[i]);

@@ -241,7 +241,7 @@ static const struct {
     {"DrawnRuns", "drawn", "int", "Runs that the log drew"},
     {"DrawnRuns", "equal", "int", "Of these, those that the operator trained again to the same figures"},
     {"DrawnRuns", "differs", "int", "Those that came to others"},
-    {"DrawnRuns", "waits", "int", "Those that nobody has repeated"},
+    {"DrawnRuns", "waits", "int", "The runs that nobody has repeated"},
     {"DrawnRuns", "withdrawn", "int", "Those that were withdrawn before anybody repeated them"},
     {"Beat", "hash", "digest", "The last hash of the run's chain"},
     {"Beat", "secret", "digest", "The secret whose SHA-256 is the lock of the ticket"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of answers, oldest first, and a table of chains over it. Invariant: `bytes` is the sum over the ring and never
-// above CACHE_BYTES. Workload: some tens of addresses that are asked for thousands of times between two submissions, and
-// a walk over thousands of filters, each asked for once; both cost a hash and a short chain. An answer that was asked for again
+// above CACHE_BYTES. Workload: some tens of addresses that are requested thousands of times between two submissions, and
+// a walk over thousands of filters, each requested once; both cost a hash and a short chain. An answer that was requested again
 // goes back to the end of the ring once instead of being dropped, so such a walk does not drop the pages that people read.
 #include "scoreboard/http/http_cache.h"
 
@@ -20,7 +20,7 @@ struct kept_answer {
     uint64_t hash;
     size_t bytes;
     int next;    // in its chain, -1 ends
-    bool again;  // asked for since it was kept or last spared
+    bool again;  // requested since it was stored or last spared
 };
 struct cache {
     int64_t version;

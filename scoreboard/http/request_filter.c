@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a request asks for from path and query, for pages and for the API.
+// Reads the board and the filter of a request from path and query, for pages and for the API.
 #include "scoreboard/http/server.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards: every contest (submit/format/score/contest.h) has these, each in two ranks. An entry is a row of a board. A filter
-// selects and orders rows. Nothing here knows HTTP or SQLite.
+// selects and orders rows. Nothing here depends on HTTP or SQLite.
 #pragma once
 
 #include "runtime/common/base/arena.h"
@@ -149,7 +149,7 @@ struct filter_key {
     const char *const *words;  // all allowed values; NULL: any
     int word_count;
     int64_t high;              // of a whole number from 1 on; 0: it is a text
-    const char *pattern;       // of a text, as a regular expression; "" asks nothing
+    const char *pattern;       // of a text, as a regular expression; "" requests nothing
     bool order;                // it orders or cuts the answer, and leaves no row out
 };
 // The filter of a board's first view: the same as filter_read(NULL).

@@ -201,7 +201,7 @@ static double energy_until(const json_t *run, const json_t *point)
     return energy > 0 && there && !is_self(run) ? (double)energy / UJ_PER_JOULE : -1;
 }
 
-// Mean joules of the whole runs. A run that met its target must know the energy until then, too: only such statements leave the
+// Mean joules of the whole runs. A run that met its target must state the energy until then, too: only such statements leave the
 // energy out if a part of it could not be read.
 static double energy_of_group(const struct statement *const *runs, int count)
 {

@@ -121,7 +121,7 @@ static bool stands_for(enum check stored, enum check now)
 
 // Checks that no flag was removed since, and that no stored statement would be refused: as of the moment that the receipt states,
 // and after the statements before it. A flag of reference runs is the
-// exception: they grow with the program, and a removed flag looks like one that the program of then did not know.
+// exception: they grow with the program, and a removed flag looks like one that the earlier program did not have.
 static int check_again(struct checking *c, struct taken *t)
 {
     struct findings now = {0};

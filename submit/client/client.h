@@ -15,7 +15,7 @@ struct client;
 struct client_options {  // 0 and NULL: the defaults
     void (*note)(void *context, const char *sentence);  // called before it waits for a retry
     void (*waiting)(void *context, const char *address, bool still);  // a request takes long; then, that it has ended
-    bool (*stop)(void *context);  // asked about once per second during a request; true ends it with ERR_INTERRUPTED
+    bool (*stop)(void *context);  // called about once per second during a request; true ends it with ERR_INTERRUPTED
     void *context;
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long

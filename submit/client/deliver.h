@@ -40,6 +40,6 @@ int delivery_named(struct client *, const struct client_board *, const char *nam
 int delivery_keep(struct results *, int64_t run, const struct client *, const struct statement *,
                   const struct delivery *) MUST_CHECK;
 
-// A receipt in an answer ({"receipt": "...", "signature": "..."}): its two parts, then what it says. `signer` NULL: not asked.
+// A receipt in an answer ({"receipt": "...", "signature": "..."}): its two parts, then what it says. `signer` NULL: not needed.
 int delivery_read(const char *answer, size_t count, const struct client_board *, const struct statement *,
                   const struct sshkey *signer, int64_t now_ms, struct delivery *) MUST_CHECK;

@@ -11,7 +11,7 @@ struct log_evidence {
     const struct sshkey *key;       // of the board
     const char *origin;             // name of its log
     const struct receipt *receipt;  // NULL: none
-    const struct text *now;         // the note that the board shows; NULL: not asked, there is no network
+    const struct text *now;         // the note that the board shows; NULL: not fetched, there is no network
     bool copy;                      // `now` is of a static copy: it may be older than the seen state
     const struct text *seen;        // the note that was seen the last time; empty: none
     int (*fetch)(void *, const struct tile *, unsigned char bytes[TILE_BYTES]);  // of the board's tiles; NULL as `now`

@@ -34,7 +34,7 @@ int keyring_new(const char *name) MUST_CHECK;  // makes a key in the keyring; ne
 struct signer {
     struct sshkey key;
     char path[KEYRING_PATH];  // of the secret; "": only the agent has it
-    int wait_ms;              // for ssh-keygen, which then asks nobody; 0: as long as a person takes
+    int wait_ms;              // for ssh-keygen, which then prompts nobody; 0: no limit
     char last[SSHSIG_MAX];    // the last signature: the same bytes are not signed again, because a person may have to confirm
 };
 int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;

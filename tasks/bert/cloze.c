@@ -434,7 +434,7 @@ int cloze_feed(const struct setting *s, int feed, struct feed_choice *f)
     return 0;
 }
 
-// ---- what people should know
+// ---- notes for people before a training
 
 static void add_numbers(struct text *into, const int32_t *number, int64_t count)
 {

@@ -14,7 +14,7 @@ struct judging {
     int64_t samples, hits, tries, right, asked;
     double loss;
     struct answer {
-        int64_t count;   // of masked places; 0: not asked
+        int64_t count;   // of masked positions; 0: not requested
         int32_t *word;   // CLOZE_BEST of each
         float *share;
     } *answer;
@@ -101,7 +101,7 @@ static void add_numbers(struct text *into, const char *name, const int32_t *numb
     text_add(into, "]");
 }
 
-// A line of JSON for each sample that was asked, in their order.
+// Writes one line of JSON per requested sample, in their order.
 static int write_answers(void *state, const char *path)
 {
     const struct judging *j = state;

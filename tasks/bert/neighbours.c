@@ -95,7 +95,7 @@ static void guess(struct counting *c, const struct cloze_sample *s, int64_t posi
     if (far != NOTHING) interpolate(c, side, key_of(near, far), key_of(near, far + 1));
 }
 
-// Returns whether the best guess is right.
+// Returns true if the best guess is right.
 static bool fill_in(struct counting *c, const struct cloze_sample *s, int64_t k, double *loss)
 {
     double sum = 0, of_label = 0, most = -1;

@@ -2,9 +2,9 @@
 // Photographs as batches for a detector: decoded, flipped, enlarged or shrunk with their boxes and masks, all in the decoding
 // threads. Training: "images" u8[H,W,3] and the targets of detector.h, matched with the anchors: "labels", "deltas" and, with a
 // label for none, "negatives". Of a two-stage detector instead "truth" f32[n,4], boxes in pixels of the input, "classes" i32[n],
-// numbers of coco_category, and "masks" u8[n,H,W], or of the boxes alone u8[n,side,side], padded with boxes
-// without an area. Evaluation: "images" alone, of several views below each other. Where photographs keep their shape, "sizes"
-// f32[2] of both: the rows and columns that each takes of its input, from the left and top; upright ones are in bucket 1, whose
+// numbers of coco_category, and "masks" u8[n,H,W], or of the boxes alone u8[n,side,side], padded with boxes without
+// an area. Evaluation: "images" alone, of several views below each other. If photographs keep their shape, "sizes" f32[2] of
+// both: the rows and columns of its input that each photograph fills, from the left and top; upright ones are in bucket 1, whose
 // input has the sides exchanged.
 #pragma once
 

@@ -94,7 +94,7 @@ static int end_judging(void *state, int64_t score[METRICS_MAX])
     return 0;
 }
 
-// A column from 1 to 7 for each position that was asked, in their order.
+// Writes a column from 1 to 7 for each requested position, in their order.
 static int write_moves(void *state, const char *path)
 {
     const struct solved *s = state;
@@ -165,7 +165,7 @@ static int evaluate_file(const char *truth, const char *answers, bool json, stru
     return rc;
 }
 
-// ---- what is scored without a network
+// ---- baselines that need no network
 
 // Expected of a move that is drawn.
 static double random_mistakes(const struct solved *s)

@@ -20,7 +20,7 @@ struct judging {
     struct dataset *data;
     int beam;
     int64_t samples;
-    char **answer;  // to each sample; NULL: not asked
+    char **answer;  // to each sample; NULL: not requested
 };
 
 static int begin_judging(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
@@ -92,7 +92,7 @@ static void add_name(const struct judging *j, int64_t sample, struct text *into)
     text_free(&name);
 }
 
-// "NAME WORDS" for each sample that was asked, in their order, as Kaldi and sclite have texts.
+// Writes "NAME WORDS" for each requested sample, in their order, the form of Kaldi and sclite.
 static int write_answers(void *state, const char *path)
 {
     const struct judging *j = state;

@@ -200,7 +200,7 @@ int64_t utterances_frames(const struct setting *c, int feed, int bucket)
     return c->feed[feed]->field[FRAMES].shape[bucket].dim[0];
 }
 
-// ---- what people should know
+// ---- notes for people before a training
 
 // Steps that CTC needs: one per letter, and a blank between equal ones.
 static int64_t steps_needed(const int32_t *letter, int64_t count)

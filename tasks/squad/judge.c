@@ -15,7 +15,7 @@ struct judging {
     const struct dataset *view;
     const struct squad *squad;
     struct answer *best;     // [questions]
-    bool *asked, *answered;  // [questions]; an inference may ask only some of them
+    bool *asked, *answered;  // [questions]; an inference may request only some of them
 };
 
 static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)

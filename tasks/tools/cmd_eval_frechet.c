@@ -70,7 +70,7 @@ int cmd_eval_frechet(int argc, char **argv)
     const struct usage usage = {
         "eval frechet", "A.npy B.npy [OPTIONS]",
         "Prints the Frechet distance of two sets of features, |m1 - m2|^2 + Tr(C1 + C2 - 2 (C1 C2)^(1/2)), which is the FID if "
-        "the features are those of Inception. Both files are NumPy's arrays of two dimensions, one row of f32 or f64 for each "
+        "the features are Inception's. Both files are NumPy's arrays of two dimensions, one row of f32 or f64 for each "
         "sample. A set needs at least as many samples as features. More samples give a smaller distance, so their number belongs "
         "to it.",
         options,

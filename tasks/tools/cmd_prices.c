@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn prices: the machines whose prices --instance knows. The server embeds the same table (submit/format/score/prices.json).
+// dawn prices: the machines that --instance accepts. The server embeds the same table (submit/format/score/prices.json).
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FOLDER/annotations/instances_{train,val}2017.json and FOLDER/{train,val}2017/*.jpg, as cocodataset.org's archives have them.
 //
-// A picture is read when it is asked for. Nobody publishes digests: a digest here is the SHA-256 of the lines "SHA-256  NAME" of
+// Pictures are read on demand. Nobody publishes digests: a digest here is the SHA-256 of the lines "SHA-256  NAME" of
 // the annotations and "BYTES  NAME" of each picture, and results count as custom. Cost: opening reads the annotations (470 MB)
 // and asks for the sizes of 122,000 files.
 #include "data/read/coco/coco_set.h"

@@ -28,8 +28,8 @@ struct instances {
     int64_t pictures;
     float (*object)[OBJECT_MEMBERS];
     int64_t objects, empty;      // boxes without an area are left out
-    // For each object in the same order: the number of its polygons; per polygon the number of coordinates, then x and y of its
-    // corners in fifths of a pixel, as pycocotools rounds them. 0 polygons: the number of run lengths (0: no mask), then these.
+    // For each object in the same order: the number of its polygons; for each polygon the number of coordinates, then x and y
+    // of its corners in fifths of a pixel, as in pycocotools. 0 polygons: the number of run lengths (0: no mask), then these.
     int32_t *outline;
     int64_t numbers;             // of that list
 };

@@ -51,7 +51,7 @@ struct mnist_file {
     char *path, *bytes;
     size_t size;
     struct idx idx;
-    char hex[DIGEST_HEX];  // "" until it is asked
+    char hex[DIGEST_HEX];  // "" until the first request
 };
 struct mnist {
     char *folder;

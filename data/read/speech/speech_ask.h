@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task knows of utterances besides their fields.
+// Facts of utterances for tasks, besides their fields.
 //
 // A set of utterances (an4, an4-val, chords, librispeech-100, ...) has the fields
 //   "spectrum" f32[T,161], ragged: data/audio/spectrum.h, not normalised. Reading it decodes the sound on the calling thread

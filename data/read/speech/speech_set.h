@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Utterances as a data set, from any list. Only this folder includes this.
 //
-// Opening reads lists and the heads of the sounds. A sound is read when it is asked for. Cost of a spectrum: reading the file and
+// Opening reads lists and the heads of the sounds. Sounds are read on demand. Cost of a spectrum: reading the file and
 // 0.35 ms per second of sound.
 #pragma once
 

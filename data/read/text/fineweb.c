@@ -3,7 +3,7 @@
 // fineweb_val_000000.bin that the speedruns of GPT-2 read. The shards of a split are one row of tokens, in the order of their
 // numbers. The score is on the first 10,485,760 tokens of the validation.
 //
-// A piece is read when it is asked for (2 kB per sample), so no shard is ever whole in memory. No digests of the published
+// Pieces are read on demand (2 kB per sample), so no shard is ever whole in memory. No digests of the published
 // shards were to be had: a digest here is the SHA-256 of the lines "SHA-256  NAME", and results on it count as custom.
 #include <dirent.h>
 #include <errno.h>

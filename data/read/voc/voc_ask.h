@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task knows of pictures with boxes besides their fields.
+// Facts of pictures with boxes for tasks, besides their fields.
 #pragma once
 
 #include "data/dataset.h"

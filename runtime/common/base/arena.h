@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is given back all at once: for graphs, plans, recipes and other things with one common life.
+// Memory that is freed all at once: for graphs, plans, recipes and other things with one common life.
 #pragma once
 
 #include "runtime/common/base/error.h"
@@ -9,7 +9,7 @@ struct arena {
 };
 
 // Zeroed, aligned for any type. Never NULL: without memory for such small things, even in the reserve (reserve.h), the program
-// ends (error_no_memory). What is as large as a file or a batch takes malloc and fails with ERR_MEMORY.
+// ends (error_no_memory). Memory as large as a file or a batch comes from malloc and fails with ERR_MEMORY.
 void *arena_alloc(struct arena *, size_t bytes);
 char *arena_text(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory put aside for a program that has to outlive a lack of it: where the system gives none, zalloc() and grow() of arena.h
-// take a block of the reserve instead of ending the program. A server asks reserve_low() before it accepts work, and refuses
+// take a block of the reserve instead of ending the program. A server calls reserve_low() before it accepts work, and refuses
 // while less than half of the reserve is left, so that the rest serves the refusals. Thread-safe.
 #pragma once
 

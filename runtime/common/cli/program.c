@@ -63,7 +63,7 @@ static int version(const struct program *program)
     return 0;
 }
 
-// Prints what `--man [COMMAND]` or `--complete WORD...` asks for.
+// Answers `--man [COMMAND]` and `--complete WORD...`.
 static int help_for_shells(const struct program *program, int argc, char **argv)
 {
     if (strcmp(argv[1], "--man") == 0 && argc > 2 && !find(program, argv[2])) return unknown(program, argv[2]);

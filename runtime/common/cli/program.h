@@ -4,7 +4,7 @@
 
 #include "runtime/common/base/text.h"
 
-// Gets its own argv (argv[0] is its name) and prints what the user asked for. Returns 0, a negative error with its sentence,
+// Gets its own argv (argv[0] is its name) and prints the requested output. Returns 0, a negative error with its sentence,
 // or its own exit status above 0.
 typedef int (*command_run)(int argc, char **argv);
 

@@ -24,5 +24,5 @@ static inline const struct program_command *program_subs(const struct program *p
 
 // The man page of a command that there is, or of the program (NULL).
 int program_man(const struct program *, const char *command, struct text *into) MUST_CHECK;
-// One candidate a line: the word, a tab, its explanation. The lines ":files" and ":folders" ask the shell for its own.
+// One candidate per line: the word, a tab, its explanation. The lines ":files" and ":folders" ask the shell for its own.
 int program_complete(const struct program *, int argc, char **argv, struct text *into) MUST_CHECK;

@@ -243,7 +243,7 @@ void chart_draw(struct text *out, const struct chart *chart)
     text_add(out, "</figure>");
 }
 
-// The colours are literals, because programs other than browsers know no variables of style sheets.
+// The colours are literals, because programs other than browsers do not support variables of style sheets.
 void chart_picture(struct text *out, const char *about, const struct chart *const chart[], int count)
 {
     const struct frame *frame = &frames_across[1];

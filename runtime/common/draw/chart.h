@@ -14,7 +14,7 @@ enum chart_scale { CHART_LINEAR, CHART_WHOLE, CHART_LOG, CHART_SECONDS, CHART_LO
 struct chart_axis {
     const char *title;  // with its unit
     enum chart_scale scale;
-    void (*label)(double value, char into[CHART_LABEL]);  // of a tick; not asked for seconds and dates
+    void (*label)(double value, char into[CHART_LABEL]);  // of a tick; not called for seconds and dates
 };
 void chart_number(double value, char into[CHART_LABEL]);   // labels of four digits: "0.9412"
 void chart_percent(double value, char into[CHART_LABEL]);  // "94.12%"

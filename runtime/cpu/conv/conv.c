@@ -128,7 +128,7 @@ static bool choose_winograd(struct cpu_device *cpu, const struct graph *g, const
     return p->by != BY_DNNL;
 }
 
-// The same in f32, on every instruction set. Results have the error of a direct convolution, so the recipe is not asked.
+// The same in f32, on every instruction set. Results have the error of a direct convolution, so no recipe key selects it.
 static bool choose_winograd4(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the hand-written convolutions write 32 results: rounded to bf16, around the caches if wanted, and as a 2x2 max pool.
+// How the hand-written convolutions write 32 results: rounded to bf16, bypassing the caches if requested, and as a 2x2 max pool.
 // Results are rounded before they are compared, so this is a max pool (loops_pool.c).
 #pragma once
 

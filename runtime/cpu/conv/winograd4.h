@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution F(4x4, 3x3) in f32, on every instruction set: 36 products for sixteen outputs of a 3x3 filter instead of
-// 144. Results have about the rounding error of a direct convolution (docs/decisions/winograd.md), so the recipe is not asked.
+// 144. Results have about the rounding error of a direct convolution (docs/decisions/winograd.md), so no recipe key selects it.
 #pragma once
 
 #include "runtime/cpu/loops/loops.h"

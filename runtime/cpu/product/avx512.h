@@ -11,7 +11,7 @@
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
 
-// True if this processor has them; those for bf16 only if they are wanted.
+// True if this processor has the instructions; the ones for bf16 are checked only on request.
 static inline bool avx512_fit(bool bf16)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

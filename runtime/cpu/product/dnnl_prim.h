@@ -43,8 +43,8 @@ struct conv_data {
     const void *x;
     const uint8_t *x_at;  // positions, if x is pooled
     const float *bias;    // or NULL
-    void *y;              // NULL: only positions are wanted
-    uint8_t *y_at;        // positions, if y is pooled and they are wanted
+    void *y;              // NULL: only positions are computed
+    uint8_t *y_at;        // positions, if y is pooled and they are needed; else NULL
 };
 
 // Filters [k,r,s,c/groups] in memory, in f32; `swap` describes the same bytes with c and k exchanged.

@@ -176,7 +176,7 @@ static AVX512 float largest_score(const float *s, int64_t n)
     return _mm512_reduce_max_ps(most);
 }
 
-// The exponentials of n keys, at most PAIRS_KEYS, of which the first `seen` are not masked. Adds their sums to `sum`.
+// The exponentials of n keys, at most PAIRS_KEYS, of which the first `seen` are unmasked. Adds their sums to the lanes of `sum`.
 static AVX512 void raise_keys(float scale, int64_t n, int64_t seen, const float *s, float top, const __mmask32 kept[WORDS],
                                uint16_t *p, float *sum)
 {

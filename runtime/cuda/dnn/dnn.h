@@ -59,7 +59,7 @@ struct dnn_plan {
     unsigned notes, behaves; // bit i: numerical note i, behaviour note i
     size_t workspace;
     int64_t ns;              // measured; 0: not timed
-    bool remembered;         // the choice came with the program or from the cache: no heuristics were asked
+    bool remembered;         // the choice came with the program or from the cache: no heuristics were run
 };
 // Fails with ERR_UNSUPPORTED if no engine is suitable; both answers are remembered. The plan lives until dnn_close.
 int dnn_plan(struct dnn *, const struct dnn_problem *, const struct dnn_plan **) MUST_CHECK;

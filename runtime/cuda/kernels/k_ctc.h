@@ -18,9 +18,9 @@ struct k_ctc {
     float *loss, *losses, *skipped;  // or NULL
     void *d;                     // or NULL
     struct k_ctc_numbers y;      // [B,T,K]
-    struct k_ctc_numbers before; // [B,T,S] with S = 2 L + 1, if d is wanted
+    struct k_ctc_numbers before; // [B,T,S] with S = 2 L + 1, if d is computed
     struct k_ctc_numbers with;   // [B,2,K_CTC_GUARD + S]
-    float *share;                // [B,S], if d is wanted
+    float *share;                // [B,S], if d is computed
     float *each;                 // [B]: losses
     int samples, frames, classes, most;  // most: L
     bool bytes;                  // labels are u8

@@ -21,7 +21,7 @@ struct k_act_grad {     // dx = dy act'(x + bias), dbias = sums of dx over rows
     const float *bias;
     void *dx;           // or NULL
     float *dbias;       // or NULL
-    float *partial;     // k_columns_bytes(k_columns_of(type, 1, rows, channels)) if dbias is wanted
+    float *partial;     // k_columns_bytes(k_columns_of(type, 1, rows, channels)) if dbias is computed
     int64_t rows, channels;
     enum dtype type;
     enum act act;

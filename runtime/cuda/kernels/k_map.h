@@ -8,7 +8,7 @@ enum { K_MAP_INPUTS = 5, K_MAP_PARTS = 4 };  // a, b, c, y, dy; the value and th
 
 struct k_map {
     const void *in[K_MAP_INPUTS];  // NULL: not read
-    void *out[K_MAP_PARTS];        // NULL: not wanted; may be an input
+    void *out[K_MAP_PARTS];        // NULL: not computed; may be an input
     int64_t count, period[2];      // period: elements of b and c, which are repeated
     float p, q;
     enum map formula;

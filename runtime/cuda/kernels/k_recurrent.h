@@ -15,7 +15,7 @@ struct k_sru {
     void *h, *c;                     // forward; or NULL
     void *du, *dx;                   // backward; or NULL
     float *dbias;                    // or NULL
-    float *partial;                  // backward, if dbias is wanted: [B,D*2*H]
+    float *partial;                  // backward, if dbias is computed: [B,D*2*H]
     int samples, words, directions, units;
     float p, factor;                 // factor: 1 / (1 - p)
     uint32_t site;

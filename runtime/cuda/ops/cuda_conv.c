@@ -110,7 +110,7 @@ static bool worth_dnn(const struct cuda_device *cuda, const struct conv *c)
     return p->c >= 8 && flops_of(p) >= least && (p->type != F32 || cuda->set.tf32);
 }
 
-// The gradient of padded channels is never wanted: they are pixels. Below some billions of operations, and with filters that
+// The gradient of padded channels is never needed: they are pixels. Below some billions of operations, and with filters that
 // DAWN's kernel for stems keeps in shared memory, a pass over x costs more than it saves.
 static void pad_channels(const struct cuda_device *cuda, struct conv *c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pages say of tickets: whether the run of a ticket was reported, and whether the clock of a run agreed with the board's.
+// Tickets on pages: whether the run of a ticket was reported, and whether the clock of a run agreed with the board's.
 // Cost: a few indexed queries; of a run with a ticket also its stamps.
 #include "scoreboard/pages/run/page_run.h"
 

@@ -228,7 +228,7 @@ static int open_head(struct store *s, bool new_log)
     }
     TRY(rc);
     TRY(store_head_read(&s->head, &s->key, &head, NULL));
-    if (new_log && s->tree.size == 0) {  // the old record is lost, and a new one was asked for
+    if (new_log && s->tree.size == 0) {  // the old record is lost, and a new one was requested
         if (head.size > 0) TRY(set_aside(s));
         store_head_close(&s->head);
         return make_head(s);

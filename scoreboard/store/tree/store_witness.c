@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cosignatures of witnesses (c2sp.org/tlog-witness): the request to a witness about a checkpoint, and its answer.
 // RECORD.cosigned is a JSON list with the last answer of each witness. Invariant: a cosignature is kept only if it verifies,
-// and is shown only with the checkpoint that it signs. The file can be lost without harm: the witnesses are asked again.
-// Workload: one answer every few minutes; the file is read with each checkpoint that is asked for. Cost: a few KB of JSON.
+// and is shown only with the checkpoint that it signs. The file can be lost without harm: the witnesses are queried again.
+// Workload: one answer every few minutes; the file is read with each requested checkpoint. Cost: a few KB of JSON.
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>

@@ -7,7 +7,7 @@
 
 enum check_level { CHECK_REJECT, CHECK_FLAG };
 
-// CHECK(NAME, code in the API, level, what it asks)
+// CHECK(NAME, code in the API, level, the condition)
 #define CHECK_LIST                                                                                                     \
     CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
     CHECK(TARGET, "unknown-target", REJECT, "a board of the task has the run's target")                                \

@@ -74,7 +74,7 @@ static void check_division(struct subject *s)
 }
 
 // DAWN's recipes have no other names. "Schedule" next to "schedule" is the same member to a parser that ignores case, and so is
-// "schedule.epochs" to one that knows paths.
+// "schedule.epochs" to one that uses paths.
 static bool names_are_plain(const json_t *value)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";

@@ -175,7 +175,7 @@ double check_model_flops(const char *task, const char *model)
     return least;
 }
 
-// True if the harness knows this model with these parameters and about this arithmetic. A later program may save some of it, and
+// True if the harness has this model with these parameters and about this arithmetic. A later program may save some of it, and
 // the mean over buckets depends on the samples. A model with buckets has two rows: earlier programs stated the shortest bucket.
 static bool model_known(const struct subject *s)
 {

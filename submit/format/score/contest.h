@@ -50,7 +50,7 @@ int64_t contest_items(const struct contest *, int64_t measured);
 
 // False if any training data may be used, or none (self-play, text of any origin). The test set alone is then fixed.
 bool contest_fixes_training(const struct contest *);
-// True if the table knows the digests of all content that the rules fix. Without them no data is official.
+// True if the table has the digests of all content that the rules fix. Without them no data is official.
 bool contest_has_digests(const struct contest *);
 // True if a digest of "train" or "test" names the published content, or the rules do not fix it.
 bool contest_knows_data(const struct contest *, const char *split, const char *digest);

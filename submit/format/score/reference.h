@@ -12,7 +12,7 @@ enum { REFERENCE_MINIMUM = 3 };  // runs; of fewer nothing follows
 #define REFERENCE_P 0.01         // below it, a score is not believed
 
 struct reference {
-    struct run_metric board;   // of the run that was asked for; its texts are the run's
+    struct run_metric board;   // of the requested run; its texts are the run's
     int runs, reached;         // reference runs, and how many of them met the target
     struct group_mean score;   // of their last evaluations
     struct group_mean epochs;  // to the target, of those that met it

@@ -75,7 +75,7 @@ static int find_others(const json_t *a, const json_t *b, bool part, struct text 
     return count;
 }
 
-// ---- what decides whether the same bytes are due
+// ---- settings that decide if the same bytes are expected
 
 static int differ(struct text *t, const char *what, const json_t *a, const json_t *b, const char *path)
 {

@@ -29,7 +29,7 @@ struct replay_judged {
     size_t points, equal;    // of the original; how many of them the replay has exactly
     struct run_metric board;  // the first metric; its texts are the original's
     int64_t score[2];        // the original's and the replay's at the last evaluation that both made; or RUN_SCORE_NONE
-    double low, high;        // the interval; NaN: none was asked, or there is none for this metric
+    double low, high;        // the interval; NaN: none was requested, or there is none for this metric
     int runs;                // of the group that it is of; 0: of a single evaluation
     struct text differs;     // a line for each thing that differs
 };

@@ -34,7 +34,7 @@ struct net_transformer {
     int lengths;                 // i32[B]: places of each sequence; of a decoding NONE
     int source, source_lengths;  // decoder: net_source of this layer [B,S,2C], i32[B]. Of x[N,..] B divides N
     const struct net_decoding *decoding;  // NULL: the whole sequence
-    int *seen;  // of a decoding: receives the attention to the source, f32[N,S], the mean over heads; NULL: not wanted
+    int *seen;  // of a decoding: receives the attention to the source, f32[N,S], the mean over heads; NULL: not needed
 };
 int net_transformer_layer(struct net *, const char *name, int x, const struct net_transformer *);
 // Keys and values of the source for a decoder's layer: memory[B,S,C] -> [B,S,2C].

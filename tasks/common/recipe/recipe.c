@@ -86,7 +86,7 @@ static int refuse_key(const struct given *g, const char *path)
 }
 
 // Collects the members of an object whose path is `section` ("" or "schedule."). Depth is bounded: only objects that the
-// table knows as sections are entered.
+// table has as sections are entered.
 static int collect_given(struct given *g, const json_t *object, const char *section)
 {
     const char *name;

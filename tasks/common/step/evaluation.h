@@ -18,9 +18,9 @@ struct evaluation {
         int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table, NONE: not built
     } program[EVALUATION_PROGRAMS];
     int programs;
-    struct text *lines;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
-    struct text *drawn;              // receives the judge's picture of the first stored sample; NULL: not wanted
-    struct exhibit *exhibit;         // receives what the judge shows of the answers; NULL: not wanted
+    struct text *lines;               // receives the judge's answer to each stored sample as a line; NULL: not needed
+    struct text *drawn;              // receives the judge's picture of the first stored sample; NULL: not needed
+    struct exhibit *exhibit;         // receives the judge's charts of the answers; NULL: not needed
     void *kept;                      // state of a judge that stays, between evaluations; NULL: none
     bool last;                       // the schedule's last evaluation, or an inference (drive.h)
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold

@@ -40,7 +40,7 @@ static struct step_counts *counts_of(struct step *s)
     return step_trains(s) ? &s->slots->train : &s->slots->test;
 }
 
-// True if the task decides which programs run. Then no graph knows whether it is the last one on a batch or in a step.
+// True if the task decides which programs run. Then no graph can tell if it is the last one on a batch or in a step.
 static bool is_driven(const struct step *s)
 {
     const struct task *task = s->setting->task;

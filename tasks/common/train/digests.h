@@ -15,7 +15,7 @@ int digests_wait(struct digests *) MUST_CHECK;                      // joins the
 const char *digests_hex(const struct digests *, enum split);        // valid after digests_wait, like the functions below
 // Fills in the given files as the record stores them and returns their number. Names are borrowed.
 int digests_files(const struct digests *, struct run_file into[TASK_FILES]);
-// What the task makes of published test samples to be scored must be what its contest names.
+// Fails unless the scored samples, made from the published test samples, are the ones that the contest names.
 // `scored`: task->scored_digest of the view.
 int digests_check_scored(const struct task *, const struct dataset_facts *stored, const char *scored) MUST_CHECK;
 // False: nobody waited, and the thread still reads the data set. It closes the data set when it is done. NULL is fine.

@@ -18,7 +18,7 @@
 enum { STATE_VERSION = 1, STATE_PIECE = 4 << 20, STATE_NAME_LIMIT = 256 };
 #define STATE_HEADER_LIMIT ((size_t)16 << 20)
 
-// Facts that the trainer does not know.
+// Facts that the trainer does not have.
 struct state_run {
     const char *digest[SPLIT_COUNT];  // digests of the data
     const char *note;                 // text of the caller, UTF-8, returned unchanged

@@ -107,7 +107,7 @@ static int prepare(struct training *r)
     progress_note(&r->progress, "compiling");
     TRY(trainer_ready(r->trainer));
     TRY(check_stopped());
-    TRY(r->device->type->facts(r->device, &r->device_facts));  // the device knows its libraries only after it has compiled
+    TRY(r->device->type->facts(r->device, &r->device_facts));  // the device loads its libraries only when it compiles
     stopwatch_enter(&r->watch, SEGMENT_DATA);
     progress_note(&r->progress, "loading the data");
     TRY(trainer_load(r->trainer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets of runs. A run asks for its ticket while it is made ready, and needs the answer when its record begins. From then on
+// Tickets of runs. A run requests its ticket while it is prepared, and needs the answer when its record begins. From then on
 // nothing waits for the network before the run has ended.
 #include "tasks/common/train/train_inside.h"
 

@@ -4,7 +4,7 @@
 // taking memory.
 //
 // Order of calls: trainer_new, trainer_ready, trainer_load, trainer_begin, then trainer_step until all steps are done.
-// Invariant: after trainer_begin nothing is allocated, and the host reads the device only when asked.
+// Invariant: after trainer_begin nothing is allocated, and the host reads the device only in calls that say so.
 #pragma once
 
 #include "runtime/checkpoint/checkpoint.h"

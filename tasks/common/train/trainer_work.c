@@ -98,7 +98,7 @@ static double evaluation_flops(const struct trainer *t)
     return sum / samples / (double)trainer_views(t);
 }
 
-// The forward part of the first training program, where an answer is a loop whose length nobody knows.
+// The forward part of the first training program, if an answer is a loop of unknown length.
 static double training_flops(const struct trainer *t)
 {
     double weight[ORDER_BUCKETS], flops = 0, samples = 0;

@@ -103,7 +103,7 @@ static int64_t tuned_rows(const struct setting *c)
     return WORDLIST_FIRST + squad_keys(c->recipe)->tuned;
 }
 
-// Numbers of a row: a file's vectors end in zeros where a multiple is wanted.
+// Numbers of a row: a file's vectors end in zeros if a multiple is required.
 static int64_t vector_width(const struct setting *c)
 {
     return (int64_t)arena_round_up((size_t)squad_keys(c->recipe)->vectors, (size_t)squad_keys(c->recipe)->multiple);

@@ -41,9 +41,9 @@ struct infer_options {
     const char *answers;      // file for the answers of the task's judge; NULL: none
     const struct infer_writing *writing;  // only this; NULL: the test set
     const struct infer_playing *playing;  // only this; NULL: the test set
-    struct text *lines;        // receives the answer to each sample as a line; NULL: not wanted
-    struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
-    struct exhibit *exhibit;  // receives what the judge shows of the answers, in a test of one at a time; NULL: not wanted
+    struct text *lines;        // receives the answer to each sample as a line; NULL: not needed
+    struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not needed
+    struct exhibit *exhibit;  // receives the judge's charts of the answers, in a test of one at a time; NULL: not needed
     // Called between requests or batches, at most once per second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;
@@ -71,5 +71,5 @@ struct infer_figures {
 
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
 // Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
-// options (threads 0, PRECISION_AUTO), and nothing if no times are wanted. A trial measures for a second at most.
+// options (threads 0, PRECISION_AUTO), and nothing if no times are requested. A trial measures for a second at most.
 int infer_tune(struct infer_options *) MUST_CHECK;

@@ -30,7 +30,7 @@ struct sweep_largest {
     int64_t batch;  // 0: unknown
     size_t bytes;
     bool all_data;  // the batch is the whole data set
-    bool stepless;  // more would fit, but a larger batch has no step of the wanted side or length
+    bool stepless;  // more would fit, but a larger batch has no step of the requested side or length
 };
 int sweep_find_largest(const struct trial_choice *, const struct device_facts *, const struct sweep *, const struct sweep_fit *,
                        struct sweep_largest *) MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: every length is compared with the bytes that are left before it is used. Fields that are not known are skipped, as
-// protocol buffers ask for. Workload: some scalars per epoch among pictures and graphs, which are skipped whole.
+// protocol buffers require. Workload: some scalars per epoch among pictures and graphs, which are skipped whole.
 #include "tasks/tools/outside/events.h"
 
 #include <string.h>

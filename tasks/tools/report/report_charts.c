@@ -194,7 +194,7 @@ static void draw_roofline(const struct report_data *d, const json_t *bench, cons
     const struct chart chart = {
         .id = id, .title = "Roofline of one step, by operator and pass",
         .about = "Measured rate over arithmetic intensity. The roof is the copy rate at the left, the matrix product at the "
-                 "right. What lies above it worked in a cache.",
+                 "right. Points above it worked in a cache.",
         .x = {.title = "FLOP for each byte", .scale = CHART_LOG, .label = chart_number},
         .y = {.title = "FLOP/s", .scale = CHART_LOG, .label = si_label}, .series = series, .series_count = PASSES + 1,
     };
