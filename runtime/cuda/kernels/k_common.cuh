@@ -139,15 +139,15 @@ __device__ static inline float warp_most(float x)
     return x;
 }
 
-// The sum over a block of BLOCK threads, returned to every thread. All threads call it. `room` is shared memory that no
+// The sum over a block of BLOCK threads, returned to every thread. All threads call it. `scratch` is shared memory that no
 // concurrent call uses.
-template <int BLOCK> __device__ static inline float block_sum(float x, float (&room)[BLOCK / K_WARP])
+template <int BLOCK> __device__ static inline float block_sum(float x, float (&scratch)[BLOCK / K_WARP])
 {
     x = warp_sum(x);
-    if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = x;
+    if (threadIdx.x % K_WARP == 0) scratch[threadIdx.x / K_WARP] = x;
     __syncthreads();
     float sum = 0.0f;
-    for (int i = 0; i < BLOCK / K_WARP; i++) sum += room[i];
+    for (int i = 0; i < BLOCK / K_WARP; i++) sum += scratch[i];
     __syncthreads();
     return sum;
 }

@@ -22,7 +22,7 @@ __device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.
 
 // ---- dimensions
 
-__device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
+__device__ static inline int64_t dims_offset(const struct k_dims &o, int64_t i)
 {
     int64_t at = 0;
     for (int d = MAX_RANK - 1; d >= 0; d--) {  // unrolled, so that divisors and strides stay in the constant bank
@@ -70,17 +70,17 @@ __device__ static inline struct columns_spot columns_begin(const struct k_column
 // Adds the sums of the threads of one column. All threads call it; returns true in those that hold the result.
 template <int N>
 __device__ static inline bool columns_join(const struct k_columns &o, const struct columns_spot &s, float (&sum)[N],
-                                           float (&room)[N * K_BLOCK])
+                                           float (&scratch)[N * K_BLOCK])
 {
-    for (int i = 0; i < N; i++) room[i * K_BLOCK + threadIdx.x] = sum[i];
+    for (int i = 0; i < N; i++) scratch[i * K_BLOCK + threadIdx.x] = sum[i];
     int half = 1;
     while (half < o.down) half *= 2;
     for (half /= 2; half > 0; half /= 2) {
         __syncthreads();
         if (s.below >= half || s.below + half >= o.down) continue;
         for (int i = 0; i < N; i++) {
-            sum[i] += room[i * K_BLOCK + threadIdx.x + half * o.across];
-            room[i * K_BLOCK + threadIdx.x] = sum[i];
+            sum[i] += scratch[i * K_BLOCK + threadIdx.x + half * o.across];
+            scratch[i * K_BLOCK + threadIdx.x] = sum[i];
         }
     }
     return s.below == 0 && s.column < o.columns;

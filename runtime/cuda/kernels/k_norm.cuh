@@ -60,16 +60,16 @@ static inline dim3 norm_grid(const k_norm_walk &w) { return dim3((unsigned)w.blo
 // Adds the slots of a block for the same channels in a tree of fixed shape; slot 0 gets the sums. All threads of the block call
 // it; threads that are not live pass zeros.
 template <int N>
-__device__ static inline void norm_slots_sum(float (&sum)[N], float (&room)[N][K_BLOCK], int slot, int slots, int tile)
+__device__ static inline void norm_slots_sum(float (&sum)[N], float (&scratch)[N][K_BLOCK], int slot, int slots, int tile)
 {
     int half = 1;
     while (half * 2 < slots) half *= 2;
     for (; half > 0 && slots > 1; half /= 2) {
         if (slot >= half && slot < slots)
-            for (int i = 0; i < N; i++) room[i][threadIdx.x] = sum[i];
+            for (int i = 0; i < N; i++) scratch[i][threadIdx.x] = sum[i];
         __syncthreads();
         if (slot < half && slot + half < slots)
-            for (int i = 0; i < N; i++) sum[i] += room[i][(int)threadIdx.x + half * tile];
+            for (int i = 0; i < N; i++) sum[i] += scratch[i][(int)threadIdx.x + half * tile];
         __syncthreads();
         slots = half;
     }
@@ -80,10 +80,10 @@ template <int N>
 __device__ static inline void norm_block_sums(const k_norm_walk &w, const norm_spot &s, float (&first)[N],
                                               float (&second)[N], float *partial)
 {
-    __shared__ float room[2 * N][K_BLOCK];
+    __shared__ float scratch[2 * N][K_BLOCK];
     float sum[2 * N];
     for (int i = 0; i < N; i++) sum[i] = first[i], sum[N + i] = second[i];
-    norm_slots_sum<2 * N>(sum, room, s.slot, w.slots, w.tile);
+    norm_slots_sum<2 * N>(sum, scratch, s.slot, w.slots, w.tile);
     if (!s.live || s.slot > 0) return;
     float *to = partial + (int64_t)blockIdx.x * 2 * w.c + s.channel;
     for (int i = 0; i < N; i++) first[i] = sum[i], second[i] = sum[N + i];
@@ -96,7 +96,7 @@ __device__ static inline void norm_block_sums(const k_norm_walk &w, const norm_s
 enum { NORM_COLUMNS = 8 };
 __device__ static inline bool norm_total(const k_norm_walk &w, const float *partial, int *channel, float (&sum)[2])
 {
-    __shared__ float room[2][K_BLOCK];
+    __shared__ float scratch[2][K_BLOCK];
     const int slots = K_BLOCK / NORM_COLUMNS, slot = (int)threadIdx.x / NORM_COLUMNS;
     *channel = (int)(blockIdx.x * NORM_COLUMNS + threadIdx.x % NORM_COLUMNS);
     sum[0] = sum[1] = 0.0f;
@@ -105,7 +105,7 @@ __device__ static inline bool norm_total(const k_norm_walk &w, const float *part
             const float *row = partial + (int64_t)b * 2 * w.c + *channel;
             sum[0] += row[0], sum[1] += row[w.c];
         }
-    norm_slots_sum<2>(sum, room, slot, slots, NORM_COLUMNS);
+    norm_slots_sum<2>(sum, scratch, slot, slots, NORM_COLUMNS);
     return slot == 0 && *channel < w.c;
 }
 

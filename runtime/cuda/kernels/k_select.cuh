@@ -6,7 +6,7 @@
 #include "runtime/cuda/kernels/k_common.cuh"
 
 enum { K_DIGITS = 16 };
-struct select_room {  // in shared memory
+struct select_scratch {  // in shared memory
     int count[K_DIGITS][K_BLOCK], total[K_DIGITS];
 };
 // Selected are the keys below `key`, and the first `equal` of those equal to it.
@@ -25,47 +25,47 @@ __device__ static inline int select_sum(const int (&row)[K_BLOCK])
 }
 
 // `keys(i, &key)` is false for an element that does not take part. Returns how many do.
-template <typename F> __device__ static inline int select_count(const F &keys, int64_t n, struct select_room &room)
+template <typename F> __device__ static inline int select_count(const F &keys, int64_t n, struct select_scratch &scratch)
 {
     int count = 0;
     uint32_t key;
     for (int64_t i = threadIdx.x; i < n; i += K_BLOCK) count += keys(i, &key);
     __syncthreads();
-    room.count[0][threadIdx.x] = count;
+    scratch.count[0][threadIdx.x] = count;
     __syncthreads();
-    count = select_sum(room.count[0]);
+    count = select_sum(scratch.count[0]);
     __syncthreads();
     return count;
 }
 
 // The cut of the k largest of n elements; n is at least k.
 template <typename F>
-__device__ static inline struct select_cut select_cut_of(const F &keys, int64_t n, int k, struct select_room &room)
+__device__ static inline struct select_cut select_cut_of(const F &keys, int64_t n, int k, struct select_scratch &scratch)
 {
     struct select_cut cut = {0, k};
     uint32_t known = 0, key;
     const int warp = threadIdx.x / K_WARP;
     for (int shift = 28; shift >= 0; shift -= 4) {
-        for (int d = 0; d < K_DIGITS; d++) room.count[d][threadIdx.x] = 0;
+        for (int d = 0; d < K_DIGITS; d++) scratch.count[d][threadIdx.x] = 0;
         for (int64_t i = threadIdx.x; i < n; i += K_BLOCK)
-            if (keys(i, &key) && (key & known) == cut.key) room.count[key >> shift & 15u][threadIdx.x]++;
+            if (keys(i, &key) && (key & known) == cut.key) scratch.count[key >> shift & 15u][threadIdx.x]++;
         __syncthreads();
         for (int d = warp; d < K_DIGITS; d += K_BLOCK / K_WARP) {
-            const int total = select_sum(room.count[d]);
-            if (threadIdx.x % K_WARP == 0) room.total[d] = total;
+            const int total = select_sum(scratch.count[d]);
+            if (threadIdx.x % K_WARP == 0) scratch.total[d] = total;
         }
         __syncthreads();
         uint32_t digit = 0;
-        for (; digit < K_DIGITS - 1 && room.total[digit] < cut.equal; digit++) cut.equal -= room.total[digit];
+        for (; digit < K_DIGITS - 1 && scratch.total[digit] < cut.equal; digit++) cut.equal -= scratch.total[digit];
         cut.key |= digit << shift, known |= 15u << shift;
     }
     __syncthreads();
     return cut;
 }
 
-// Calls take(place, i, key) for each selected element, with places in the order of the elements.
+// Calls take(rank, i, key) for each selected element, with ranks in the order of the elements.
 template <typename F, typename G>
-__device__ static inline void select_take(const F &keys, int64_t n, struct select_cut cut, struct select_room &room,
+__device__ static inline void select_take(const F &keys, int64_t n, struct select_cut cut, struct select_scratch &scratch,
                                           const G &take)
 {
     const int64_t part = k_divide_up(n, K_BLOCK), begin = threadIdx.x * part, end = begin + part < n ? begin + part : n;
@@ -75,14 +75,14 @@ __device__ static inline void select_take(const F &keys, int64_t n, struct selec
         if (!keys(i, &key)) continue;
         below += key < cut.key, equal += key == cut.key;
     }
-    room.count[0][threadIdx.x] = below, room.count[1][threadIdx.x] = equal;
+    scratch.count[0][threadIdx.x] = below, scratch.count[1][threadIdx.x] = equal;
     __syncthreads();
     below = equal = 0;
-    for (unsigned t = 0; t < threadIdx.x; t++) below += room.count[0][t], equal += room.count[1][t];
-    int place = below + min(equal, cut.equal);
+    for (unsigned t = 0; t < threadIdx.x; t++) below += scratch.count[0][t], equal += scratch.count[1][t];
+    int rank = below + min(equal, cut.equal);
     for (int64_t i = begin; i < end; i++) {
         if (!keys(i, &key)) continue;
-        if (key < cut.key || (key == cut.key && equal++ < cut.equal)) take(place++, i, key);
+        if (key < cut.key || (key == cut.key && equal++ < cut.equal)) take(rank++, i, key);
     }
     __syncthreads();
 }
