@@ -68,4 +68,6 @@ TEST(the_library_multiplies_all_that_is_large)
     assert_true(unaligned == 0);
     compile_recipe("wmt17-transformer", "transformer-big", "wmt17", &unaligned);
     assert_in_range((long)(unaligned * 1000), 100, 300);  // the output layer of 33,710 symbols
+    compile_recipe("wmt16-gnmt", "gnmt", "wmt16", &unaligned);
+    assert_in_range((long)(unaligned * 1000), 200, 500);  // of 32,050 symbols, a third of all
 }

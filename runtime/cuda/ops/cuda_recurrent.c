@@ -2,7 +2,7 @@
 // Recurrent layers on the GPU: arguments of k_recurrent.cu.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_gru.h"
-#include "runtime/cuda/kernels/k_recurrent.h"
+#include "runtime/cuda/kernels/k_lstm_wide.h"
 
 // Inputs from `u` on are u, skip input and biases; from `lengths` on lengths, key and step.
 static struct k_sru sru_arguments(const struct cuda_step *s, int u, int lengths)
@@ -47,27 +47,43 @@ static int64_t lstm_units(const struct graph *g, const struct node *n)
     return node_in(g, n, 0)->shape.dim[2] / 4 / n->attr.recurrent.directions;
 }
 
-static int lstm_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+static bool is_wide(const struct graph *g, const struct node *n) { return n->in[1] != NONE && lstm_units(g, n) > K_LSTM_UNITS; }
+
+static struct k_lstm lstm_sizes(const struct graph *g, const struct node *n)
 {
-    (void)cuda;
-    int64_t units = lstm_units(g, n);
-    if (n->in[1] == NONE || units <= K_LSTM_UNITS) return 0;
-    return fail(ERR_UNSUPPORTED, "cuda: an LSTM has at most %d hidden units a direction, not %lld", K_LSTM_UNITS,
-                (long long)units);
+    const struct value *v = node_in(g, n, 0);
+    return (struct k_lstm){.samples = (int)v->shape.dim[0], .words = (int)v->shape.dim[1],
+                           .directions = n->attr.recurrent.directions, .units = (int)lstm_units(g, n), .type = v->dtype};
 }
 
 static size_t lstm_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    return n->in[1] == NONE ? 0 : k_lstm_bytes(n->attr.recurrent.directions, lstm_units(g, n));
+    struct k_lstm_wide wide = {.lstm = lstm_sizes(g, n)};
+    if (is_wide(g, n)) return k_lstm_wide_carve(&wide, NULL, n->op == OP_LSTM_GRAD);
+    return n->in[1] == NONE ? 0 : k_lstm_bytes(wide.lstm.directions, wide.lstm.units);
 }
 
 static struct k_lstm lstm_arguments(const struct cuda_step *s)
 {
-    const struct value *v = cuda_in(s, 0);
-    return (struct k_lstm){.w = s->in[1], .packed = s->work, .samples = (int)v->shape.dim[0], .words = (int)v->shape.dim[1],
-                           .directions = s->node->attr.recurrent.directions, .units = (int)lstm_units(s->graph, s->node),
-                           .type = v->dtype};
+    struct k_lstm k = lstm_sizes(s->graph, s->node);
+    k.w = s->in[1], k.packed = s->work;
+    return k;
+}
+
+typedef cudaError_t launcher(cudaStream_t, const void *);
+
+static void launch_lstm(struct cuda_step *s, const struct k_lstm *k, launcher *narrow, launcher *wide)
+{
+    if (!is_wide(s->graph, s->node)) {
+        s->launch = narrow;
+        s->args = memcpy(arena_alloc(s->arena, sizeof *k), k, sizeof *k);
+        return;
+    }
+    struct k_lstm_wide w = {.lstm = *k};
+    (void)k_lstm_wide_carve(&w, s->work, s->node->op == OP_LSTM_GRAD);
+    s->launch = wide;
+    s->args = memcpy(arena_alloc(s->arena, sizeof w), &w, sizeof w);
 }
 
 static int lstm_prepare(struct cuda_step *s)
@@ -75,8 +91,7 @@ static int lstm_prepare(struct cuda_step *s)
     struct k_lstm k = lstm_arguments(s);
     k.x = s->in[0], k.length = s->in[2], k.h0 = s->in[3], k.c0 = s->in[4];
     k.h = s->out[0], k.c = s->out[1], k.gates = s->out[2], k.h_last = s->out[3], k.c_last = s->out[4];
-    s->launch = k_lstm;
-    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    launch_lstm(s, &k, k_lstm, k_lstm_wide);
     return 0;
 }
 
@@ -86,8 +101,7 @@ static int lstm_grad_prepare(struct cuda_step *s)
     k.activations = s->in[0], k.outputs = s->in[2], k.states = s->in[3], k.length = s->in[4], k.h0 = s->in[5], k.c0 = s->in[6];
     k.dh = s->in[7], k.dh_last = s->in[8], k.dc_last = s->in[9];
     k.dx = s->out[0], k.before = s->out[1], k.dh0 = s->out[2], k.dc0 = s->out[3];
-    s->launch = k_lstm_grad;
-    s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
+    launch_lstm(s, &k, k_lstm_grad, k_lstm_wide_grad);
     return 0;
 }
 
@@ -134,7 +148,7 @@ static int gru_grad_prepare(struct cuda_step *s)
 
 const struct cuda_op cuda_sru = {.prepare = sru_prepare};
 const struct cuda_op cuda_sru_grad = {.prepare = sru_grad_prepare, .workspace = sru_grad_workspace};
-const struct cuda_op cuda_lstm = {.prepare = lstm_prepare, .workspace = lstm_workspace, .supports = lstm_supports};
-const struct cuda_op cuda_lstm_grad = {.prepare = lstm_grad_prepare, .workspace = lstm_workspace, .supports = lstm_supports};
+const struct cuda_op cuda_lstm = {.prepare = lstm_prepare, .workspace = lstm_workspace};
+const struct cuda_op cuda_lstm_grad = {.prepare = lstm_grad_prepare, .workspace = lstm_workspace};
 const struct cuda_op cuda_gru = {.prepare = gru_prepare, .workspace = gru_workspace};
 const struct cuda_op cuda_gru_grad = {.prepare = gru_grad_prepare, .workspace = gru_workspace};
