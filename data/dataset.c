@@ -77,6 +77,8 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
     ds->source = kind->source;
     ds->facts.name = kind->name;
     ds->facts.unfit_seed = -1;
+    if (folder != NULL && kind->drawn)
+        return fail(ERR_USAGE, "%s is part of the program and is read from no folder: --data %s is too much", kind->name, folder);
     if (folder != NULL || kind->drawn) return kind->open(ds, folder);
     char *standard = dataset_default_folder();
     if (standard == NULL) {

@@ -32,12 +32,15 @@ static struct searches open_searches(const struct seat *seat)
 static void tell_game(const struct game *of, const struct played *g, struct text *into)
 {
     const char *end = g->result > 0 ? "The network wins." : g->result < 0 ? "The network loses." : "A draw.";
-    text_add(into, "X, the network%s: ", of->opening ? ", after the opening" : "");
+    struct text moves = {0};
+    text_add(&moves, "X, the network%s: ", of->opening ? ", after the opening" : "");
     for (int i = 0; i < g->plies; i++) {
         char name[GAME_NAME];
         of->name(g->move[i], name);
-        text_add(into, "%s%s", i > 0 ? of->between : "", name);
+        text_add(&moves, "%s%s", i > 0 ? of->between : "", name);
     }
+    text_wrap(into, moves.at, 0, 0);
+    text_free(&moves);
     text_add(into, "\n%s\n", end);
     of->draw(&g->board, into);
 }

@@ -93,11 +93,11 @@ static bool is_share(const struct metric *m)
 int choose_target(const struct task *task, double given, double *target)
 {
     *target = isnan(given) ? task->target : given;
-    if (!is_share(&task->metrics[0]))
-        return isfinite(*target) ? 0 : fail(ERR_USAGE, "--target must be a number; got %g", *target);
-    if (*target >= 2 && *target <= 100)
+    const double least = 1e-6, most = is_share(&task->metrics[0]) ? 1 : 1e6;  // kept in millionths
+    if (most == 1 && *target >= 2 && *target <= 100)
         return fail(ERR_USAGE, "--target is a share: write %g as %g", *target, *target / 100);
-    if (!(*target > 0 && *target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", *target);
+    if (!(*target >= least && *target <= most))
+        return fail(ERR_USAGE, "--target must be a number between 0.000001 and %.f; got %g", most, *target);
     return 0;
 }
 

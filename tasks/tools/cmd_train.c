@@ -164,7 +164,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         "  dawn train cifar10 --runs 5\n"
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
-        "  dawn train cifar10 --set optimiser.lr=2 --name wide --tag lr\n"
+        "  dawn train cifar10 --set optimiser.filters.lr=0.2 --name slow --tag lr\n"
         "  dawn train --resume last\n"
         "  dawn train cifar10 --ticket https://board.example\n"
         "  mpirun -n 4 dawn train cifar10\n"};

@@ -45,6 +45,13 @@ reads full.txt 'The network wins.|You win.|A draw.'
 "$DAWN" $infer --match 4 --json >again.json
 holds match.json 'o["won"] + o["drawn"] + o["lost"] == o["games"] == 4' 'o == load("again.json")'
 expect 0 'of 2 games against tree search with 1,000 random playouts: won' "$DAWN" $infer --match 2
+awk 'length > 80 { exit 1 }' out
+yes 4 | timeout 60 "$DAWN" $infer --play | head -n 1 >first.txt
+[ "${PIPESTATUS[1]}" -ne 124 ]  # it ends when nobody reads it
 says 2 'give one of them' "$DAWN" $infer --match 2 --play
+says 2 'connect4 is part of the program' "$DAWN" train connect4 --data .
+says 2 'between 0.000001 and 1000000' "$DAWN" train wgan-mnist --data mnist-drawn --target 1e30
+"$DAWN" plan minigo-9 --json >plan.json  # 200 games with a search for each move
+holds plan.json 'o["schedule"]["evaluation_flops"] > 1e14'
 says 2 '--json is for --match' "$DAWN" $infer --play --json
 says 2 'play alone' "$DAWN" $infer --play --latency

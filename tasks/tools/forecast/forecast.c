@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "submit/format/score/contest.h"
+
 static void sum_program_cost(const struct trainer *t, int program, double *flops, double *bytes)
 {
     const struct graph *g = t->session->graph[program];
@@ -141,6 +143,9 @@ static void forecast_evaluations(const struct trainer *t, const struct device_fa
         add_evaluation(t, f, p->program[p->first], into);
     }
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
+    const struct contest *contest = contest_find(t->choice.task->name);
+    const double passes = contest ? (double)contest->passes_per_item : 1;  // a game's searches, at most
+    into->evaluation_flops *= passes, into->evaluation_bytes *= passes, into->evaluation_seconds *= passes;
 }
 
 int forecast_own(const struct trainer *t, const struct device_facts *f, struct forecast_variant own[PROGRAMS_MAX])

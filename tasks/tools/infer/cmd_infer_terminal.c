@@ -49,7 +49,7 @@ static bool read_line(struct text *line)
 {
     char *at = NULL;
     size_t capacity = 0;
-    const ssize_t n = getline(&at, &capacity, stdin);
+    const ssize_t n = ferror(stdout) ? 0 : getline(&at, &capacity, stdin);  // nobody reads a game that cannot be printed
     if (n > 0) text_bytes(line, at, (size_t)n - (at[n - 1] == '\n'));
     free(at);
     return n > 0;
@@ -67,8 +67,8 @@ static int print_match(const struct infer_options *o, const struct match *m, boo
     if (json)
         return json_text_line(json_pack("{ss sI sI sI sI}", "opponent", opponent, "games", (json_int_t)m->games, "won",
                                         (json_int_t)m->won, "drawn", (json_int_t)m->drawn, "lost", (json_int_t)m->lost));
-    printf("%s\nof %lld games against %s: won %lld (%.1f%%), drawn %lld, lost %lld\n", m->first.at, (long long)m->games, opponent,
-           (long long)m->won, 100 * (double)m->won / (double)m->games, (long long)m->drawn, (long long)m->lost);
+    printf("%s\nof %lld games against %s: won %lld (%.1f%%),\ndrawn %lld, lost %lld\n", m->first.at, (long long)m->games,
+           opponent, (long long)m->won, 100 * (double)m->won / (double)m->games, (long long)m->drawn, (long long)m->lost);
     return 0;
 }
 
