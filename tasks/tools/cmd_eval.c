@@ -5,6 +5,7 @@
 
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/options.h"
+#include "runtime/common/cli/program.h"
 #include "tasks/commands.h"
 #include "tasks/tasks.h"
 
@@ -60,7 +61,9 @@ int cmd_eval(int argc, char **argv)
     TRY(find_judge(argv[1], &judge));
     if (argc < 4) return fail(ERR_USAGE, "expected two files, TRUTH and ANSWERS: \"dawn eval -h\" says which");
     if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);
+    program_status("scoring %s", argv[3]);
     rc = judge->evaluate(argv[2], argv[3], json, &scores);
+    program_status_end();
     if (rc == 0) fputs(scores.at, stdout);
     text_free(&scores);
     return rc;

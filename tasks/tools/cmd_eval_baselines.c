@@ -5,6 +5,7 @@
 
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"
+#include "runtime/common/cli/program.h"
 #include "submit/format/score/contest.h"
 #include "tasks/commands.h"
 #include "tasks/tools/choose.h"
@@ -35,7 +36,9 @@ static int count_and_print(const struct chosen *c, struct dataset *stored, bool 
     TRY(task_find_model(c->task, c->recipe.model, &setting.model));
     if (c->task->view) TRY(c->task->view(&setting, stored, &view));
     if (view) setting.data = dataset_facts(view);
+    program_status("counting for %s", c->task->name);
     int count = c->task->baselines(&setting, stored, view, row);
+    program_status_end();
     json_t *rows = json_array();
     for (int i = 0; i < count; i++) {
         const struct metric *m = &c->task->metrics[row[i].metric];

@@ -3,6 +3,7 @@
 
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"
+#include "runtime/common/cli/program.h"
 #include "tasks/common/step/player.h"
 
 #include <stdio.h>
@@ -80,7 +81,9 @@ int infer_terminal_plays(struct infer_options *o, int64_t games, bool json)
     if (!o->task->player) return fail(ERR_USAGE, "task %s plays no games", o->task->name);
     if (json && games == 0) return fail(ERR_USAGE, "--json is for --match: a game with a person is text");
     o->playing = &playing, o->singles = false;
+    if (games > 0) program_status("playing %lld games", (long long)games);
     int rc = infer_measure(o, &figures);
+    program_status_end();
     if (rc == 0 && games > 0) rc = print_match(o, &m, json);
     text_free(&m.first);
     return rc;

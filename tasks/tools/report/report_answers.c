@@ -10,6 +10,7 @@
 
 #include "data/folder.h"
 #include "runtime/common/base/file.h"
+#include "runtime/common/cli/program.h"
 #include "runtime/common/draw/html.h"
 #include "submit/format/score/curve.h"
 #include "tasks/common/step/player.h"
@@ -97,6 +98,7 @@ static int show_run(struct results *r, const struct task *task, struct text *int
     char score[TEXT_FIGURE];
     struct exhibit e = {.name = task->name, .html = &html, .picture = keep_picture, .context = &pictures};
     int rc = infer_run_newest(r, task, &from);
+    program_status("%s: the network answers test samples again", task->name);
     if (rc == 0) rc = look_again(&from, task, &e);
     if (rc == 0 && task->player) rc = show_game(&from, task, &html);
     if (rc == 0) {
@@ -109,6 +111,7 @@ static int show_run(struct results *r, const struct task *task, struct text *int
         text_bytes(into, pictures.at ? pictures.at : "", pictures.length);
         html_add(into, "</div>\n");
     }
+    program_status_end();
     infer_run_free(&from);
     text_free(&pictures);
     text_free(&html);
