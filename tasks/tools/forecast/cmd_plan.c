@@ -84,21 +84,21 @@ static bool is_streamed(const struct planned *p)
     return p->trainer->supply[FEED_TRAIN].choice.fields > 0;
 }
 
-// Share of the programs that run in all steps.
+// Share of the training's time, by the rooflines.
 static double share_of(const struct planned *p, const struct forecast_variant *v)
 {
-    return (double)v->steps / (double)p->forecast.runs;
+    const double all = p->forecast.training_seconds;
+    return all > 0 ? (double)v->steps * v->seconds / all : 0;
 }
 
-static void print_row(const struct planned *p, const struct forecast_variant *v, bool shares)
+static void print_row(const struct planned *p, const struct forecast_variant *v)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], name[128];
     snprintf(name, sizeof name, "%s, %s", v->size, v->name);
     if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // a cut name could pass for another one
     printf("  %-32s %8s %8s %7lld %9s", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""), (long long)v->steps,
            roofline_span(c, v->seconds));
-    if (shares) printf(" %6.1f%%", 100 * share_of(p, v));
-    puts("");
+    printf(" %6.1f%%\n", 100 * share_of(p, v));
 }
 
 static void print_schedule(const struct planned *p)
@@ -110,8 +110,8 @@ static void print_schedule(const struct planned *p)
            p->chosen.recipe.epochs == 1 ? "" : "s", (long long)t->steps_per_epoch, (long long)t->steps,
            text_count(a, f->samples));
     printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
-    for (int i = 0; i < f->variants; i++) print_row(p, &f->variant[i], true);
-    for (int i = 0; i < f->owns; i++) print_row(p, &f->own[i], false);
+    for (int i = 0; i < f->variants; i++) print_row(p, &f->variant[i]);
+    for (int i = 0; i < f->owns; i++) print_row(p, &f->own[i]);
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
     printf("  %-32s %8s\n", f->owns ? "in all, at most" : "in all", text_si(a, f->flops, ""));
@@ -201,10 +201,10 @@ static void print_time(const struct planned *p)
 
 // ---- JSON
 
-static json_t *json_variant(const struct forecast_variant *v)
+static json_t *json_variant(const struct planned *p, const struct forecast_variant *v)
 {
-    return json_pack("{ss sI sI sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps", (json_int_t)v->steps, "flops",
-                     v->flops, "bytes", v->bytes, "roofline_s", v->seconds);
+    return json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps", (json_int_t)v->steps,
+                     "flops", v->flops, "bytes", v->bytes, "roofline_s", v->seconds, "share", share_of(p, v));
 }
 
 static json_t *json_schedule(const struct planned *p)
@@ -212,12 +212,8 @@ static json_t *json_schedule(const struct planned *p)
     const struct trainer *t = p->trainer;
     const struct forecast *f = &p->forecast;
     json_t *variants = json_array(), *between = json_array();
-    for (int i = 0; i < f->variants; i++) {
-        json_t *o = json_variant(&f->variant[i]);
-        json_object_set_new(o, "share", json_real(share_of(p, &f->variant[i])));
-        json_array_append_new(variants, o);
-    }
-    for (int i = 0; i < f->owns; i++) json_array_append_new(between, json_variant(&f->own[i]));
+    for (int i = 0; i < f->variants; i++) json_array_append_new(variants, json_variant(p, &f->variant[i]));
+    for (int i = 0; i < f->owns; i++) json_array_append_new(between, json_variant(p, &f->own[i]));
     return json_pack("{sf sI sI sI sI sI sf sf so so}", "epochs", p->chosen.recipe.epochs, "batch",
                      (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_per_epoch, "steps",
                      (json_int_t)t->steps, "samples", (json_int_t)f->samples, "evaluations",

@@ -62,7 +62,6 @@ static int walk_run(struct drive *d, int program)
         if (t->parts > 1 && feed != FEED_NONE) take_batch(w, feed);
         int bucket = feed == FEED_NONE ? 0 : w->bucket[feed];
         w->into->variant[trainer_variant(t, w->step, bucket, position, part) - t->variant].steps++;
-        w->into->runs++;
     }
     return 0;
 }

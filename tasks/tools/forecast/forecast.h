@@ -19,7 +19,7 @@ struct forecast_variant {
 
 struct forecast {
     struct forecast_variant variant[TRAINER_VARIANTS];  // in the order of the schedule
-    int64_t samples, runs;                               // in the whole schedule; of all programs
+    int64_t samples;                                     // in the whole schedule
     int variants, full;                                  // full: index of the step at full resolution, the most expensive
     struct forecast_variant own[PROGRAMS_MAX];           // programs that host code runs between steps
     int owns;
