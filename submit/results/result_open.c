@@ -223,7 +223,7 @@ static int mark_gone(struct results *r, const char *select, const char *update)
 static int prepare_to_write(struct results *r)
 {
     if (sqlite3_db_readonly(r->db, "main") != 0)
-        return fail(ERR_DATABASE, "%s is read-only: a run could not be recorded in it", r->path);
+        return fail(ERR_DATABASE, "%s is read-only: nothing can be written into it", r->path);
     TRY(check_file(r, RESULTS_WRITE));
     TRY(result_do(r, "set the journal", "PRAGMA journal_mode=DELETE", ""));
     TRY(result_do(r, "set the journal", "PRAGMA synchronous=FULL", ""));

@@ -127,7 +127,11 @@ static int read_moves(const char *path, struct solved *s)
     TRY(file_read(path, 1 << 24, &text, &size));
     int rc = 0;
     for (int64_t i = 0; i < s->count && rc == 0; i++, at += 2) {
-        const bool move = at < size && text[at] >= '1' && text[at] <= '0' + CONNECT4_COLUMNS;
+        if (at >= size) {
+            rc = fail(ERR_INPUT, "%s ends after line %lld of %lld", path, (long long)i, (long long)s->count);
+            break;
+        }
+        const bool move = text[at] >= '1' && text[at] <= '0' + CONNECT4_COLUMNS;
         if (!move || (at + 1 < size && text[at + 1] != '\n'))
             rc = fail(ERR_INPUT, "%s: line %lld is not a column from 1 to 7", path, (long long)i + 1);
         else if (s->value[i][text[at] - '1'] == POSITION_FULL)

@@ -160,8 +160,8 @@ says 2 'no task "cifar1".*cifar10' "$DAWN" train cifar1
 says 2 'expected one task .*cifar10, .* or [a-z0-9-]+\)$' "$DAWN" train
 says 2 'did you mean.*--target' "$DAWN" train cifar10 --targte 0.9
 says 2 'write 94 as 0.94' "$DAWN" train cifar10 --target 94
-says 2 'between 0 and 1' "$DAWN" train cifar10 --target -0.1
-says 2 'between 0 and 1' "$DAWN" train cifar10 --target 0
+says 2 'between 0.000001 and 1;' "$DAWN" train cifar10 --target -0.1
+says 2 'between 0.000001 and 1;' "$DAWN" train cifar10 --target 0
 says 2 'batch' "$DAWN" train cifar10 --data synthetic --batch 0
 says 2 'batch' "$DAWN" train cifar10 --data synthetic --batch -5
 says 2 'larger than the data set' "$DAWN" train cifar10 --data synthetic --batch 20000

@@ -120,7 +120,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
 
 void progress_start(struct progress *p, const struct progress_start *s)
 {
-    p->steps = s->steps, p->steps_per_epoch = s->steps_per_epoch, p->batch = s->batch, p->run = s->run;
+    p->steps = s->steps, p->steps_per_epoch = s->steps_per_epoch, p->step_samples = (double)s->batch, p->run = s->run;
     p->target = s->target, p->epochs = s->epochs, p->metrics = s->metrics, p->metric_count = s->metric_count;
     p->began_ns = p->last_ns = clock_ns(), p->from = p->last_step = s->from;
     p->group_left = s->planned > 1 ? s->group_left : -1;
@@ -197,7 +197,7 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     snprintf(parts[TRAIN], sizeof parts[0], " %9s", share_text(share, accuracy));
     if (p->live) snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
     snprintf(parts[STEPS], sizeof parts[0], "%s %lld/%lld", p->live ? "" : "  step", (long long)done, (long long)p->steps);
-    snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * (double)p->batch / seconds, 1e30));
+    snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * p->step_samples / seconds, 1e30));
     snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
     if (p->group_left > seconds)
         snprintf(parts[GROUP_LEFT], sizeof parts[0], ", group %s", text_span(time, p->group_left - seconds));

@@ -19,7 +19,8 @@ struct progress {
     int64_t began_ns;     // when the first step began
     int live_width;
     // Facts of the run.
-    int64_t steps, steps_per_epoch, batch, run;
+    int64_t steps, steps_per_epoch, run;
+    double step_samples;  // of a step, for the rate
     int64_t from;         // steps done before began_ns
     double group_left;    // seconds left when the run began; negative: unknown
     double target, epochs;

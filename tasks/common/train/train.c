@@ -145,8 +145,7 @@ static void announce(struct training *r)
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_per_epoch = t->steps_per_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
-        .epochs = r->o->recipe.epochs, .target = r->o->target,
-        .synthetic = dataset_facts(r->data)->synthetic,
+        .epochs = r->o->recipe.epochs, .target = r->o->target, .synthetic = dataset_facts(r->data)->synthetic,
         .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = train_metrics(r, r->metrics),
         .standing = standing.at, .eligible = eligible, .group_left = group_left(r), .note = note.at,
     };
@@ -238,6 +237,7 @@ static int show_step(struct training *r)
 {
     struct trainer_sums sums;
     if (!progress_wants(&r->progress, r->trainer->at, clock_ns())) return 0;
+    r->progress.step_samples = (double)r->trainer->samples / (double)r->trainer->at;  // a step may take several batches
     if (r->device->type->queues) {  // reading it would wait for it: a watched run would be slower
         if (!r->progress.live) progress_step(&r->progress, r->trainer->at, NAN, -1);
         return 0;

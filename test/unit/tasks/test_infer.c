@@ -186,7 +186,7 @@ TEST(percentiles_are_nearest_ranks)
     }
 }
 
-// A share lies between 0 and 1; a score of another unit has any range. Of two targets the harder one counts.
+// A share lies between 0 and 1, a score of another unit below a million. Of two targets the harder one counts.
 TEST(a_target_has_the_range_of_its_metric)
 {
     static const struct metric share[] = {{"f1", "", METRIC_RATIO, false}, {0}},
@@ -203,7 +203,7 @@ TEST(a_target_has_the_range_of_its_metric)
     assert_int_equal(choose_target(&task, 25, &target), 0);
     assert_true(target == 25);
     task.metrics = loss;
-    assert_int_equal(choose_target(&task, -1.5, &target), 0);
+    assert_fails(choose_target(&task, -1.5, &target), ERR_USAGE, "between 0.000001 and 1000000");
     assert_int_equal(choose_target(&task, INFINITY, &target), ERR_USAGE);
     assert_true(choose_harder(&task, 0.5, 0.6) == 0.5);
 }

@@ -6,7 +6,7 @@
 #define SECOND 1000000000LL
 
 // 100 steps per epoch; the last line was printed at time 0 after step 30.
-static const struct progress plain = {.steps = 400, .steps_per_epoch = 100, .batch = 8, .last_step = 30};
+static const struct progress plain = {.steps = 400, .steps_per_epoch = 100, .step_samples = 8, .last_step = 30};
 
 TEST(a_minute_or_a_tenth_of_an_epoch)
 {
