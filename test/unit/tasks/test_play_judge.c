@@ -96,7 +96,7 @@ TEST_WITH(files_of_moves, set_up, leave)
     put("m.txt", lines.at, lines.length - 1);  // the last line end may be missing
     OK(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said));
     put("m.txt", lines.at, lines.length - 2);
-    assert_fails(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said), ERR_INPUT, "line 400 is not a column");
+    assert_fails(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said), ERR_INPUT, "ends after line 399 of 400");
     text_add(&lines, "1\n");
     put("m.txt", lines.at, lines.length);
     assert_fails(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said), ERR_INPUT, "m.txt has more than 400 lines");
