@@ -95,10 +95,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) run_word
         const float before = word > 0 ? to_float(((const T *)k.states)[s.last]) : first;
         float all = (k.dh ? to_float(((const T *)k.dh)[s.unit]) : 0.0f) + w.product[s.row];
         if (k.dh_last && word == s.n - 1) all += to_float(((const T *)k.dh_last)[s.state]);
-        const float dc = w.cell[s.row] + all * v[3] * (1.0f - top * top);
-        d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * before * v[1] * (1.0f - v[1]);
-        d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
-        w.cell[s.row] = dc * v[1];
+        w.cell[s.row] = lstm_cell_back(v, all, w.cell[s.row], before, top, d);
     }
     for (int part = 0; part < GATES; part++) {
         const T rounded = from_float<T>(d[part]);

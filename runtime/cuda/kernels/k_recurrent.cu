@@ -225,10 +225,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_wor
         const float top = element_tanh(to_float(((const T *)k.states)[at])), first = k.c0 ? k.c0[at] : 0.0f;
         float all = k.dh ? to_float(((const T *)k.dh)[at]) : 0.0f;
         if (k.dh_last) all += to_float(((const T *)k.dh_last)[at]);
-        dc += all * v[3] * (1.0f - top * top);
-        d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * first * v[1] * (1.0f - v[1]);
-        d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
-        dc *= v[1];
+        dc = lstm_cell_back(v, all, dc, first, top, d);
     }
     for (int part = 0; k.dx && part < GATES; part++) ((T *)k.dx)[from + part * k.units] = from_float<T>(d[part]);
     if (k.before) ((T *)k.before)[at] = from_float<T>(0.0f);
@@ -285,16 +282,13 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
             const float top = element_tanh(to_float(states[at])), before = i > 0 ? to_float(states[last]) : first;
             float all = (k.dh ? to_float(((const T *)k.dh)[at]) : 0.0f) + back[j * SAMPLES + b];
             if (k.dh_last && i == s.n[b] - 1) all += to_float(((const T *)k.dh_last)[whole]);
-            const float dc = cell[j * SAMPLES + b] + all * v[3] * (1.0f - top * top);
-            d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * before * v[1] * (1.0f - v[1]);
-            d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
+            cell[j * SAMPLES + b] = lstm_cell_back(v, all, cell[j * SAMPLES + b], before, top, d);
 #pragma unroll
             for (int part = 0; part < GATES; part++) {
                 const T rounded = from_float<T>(d[part]);
                 gates[(part * k.units + j) * SAMPLES + b] = to_float(rounded);
                 if (k.dx) ((T *)k.dx)[from + part * k.units] = rounded;
             }
-            cell[j * SAMPLES + b] = dc * v[1];
             const T begun = k.h0 ? ((const T *)k.h0)[whole] : from_float<T>(0.0f);
             if (k.before) ((T *)k.before)[at] = i > 0 ? ((const T *)k.outputs)[last] : begun;
         }

@@ -59,6 +59,17 @@ template <typename T, typename K> static cudaError_t pack(const K *k, int gates,
     return launch(pack_weights<T>, blocks_for((int64_t)p.directions * gates * p.units * p.units), K_BLOCK, stream, p);
 }
 
+// The gradients d of the gates v of an LSTM's cell, in the order input, forget, candidate, output. all, dc: gradients of the
+// state and of the cell; before, top: the cell of the word before, tanh of this word's. Returns the gradient of the cell before.
+__device__ static inline float lstm_cell_back(const float (&v)[4], float all, float dc, float before, float top,
+                                              float (&d)[4])
+{
+    dc += all * v[3] * (1.0f - top * top);
+    d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * before * v[1] * (1.0f - v[1]);
+    d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
+    return dc * v[1];
+}
+
 // sums[b] = the product of the group's rows in shared memory, K_SCAN_SAMPLES wide, and a column of the weights.
 template <typename T>
 __device__ static inline void multiply(const T *w, int64_t pitch, const float *rows, int depth, float (&sum)[K_SCAN_SAMPLES])
