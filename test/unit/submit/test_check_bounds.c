@@ -28,7 +28,7 @@ TEST(an_evaluation_has_the_samples_of_its_task)
 // A game of minigo-9 has up to 81 moves of its player and 240 evaluations for each.
 TEST(an_evaluation_of_games_has_the_passes_of_their_searches)
 {
-    for (int64_t ns = 4000000000; ns < 4000000000000000; ns *= 100000) {
+    for (int64_t ns = 4000000000; ns < 500000000000000; ns += 400000000000000) {
         json_t *run = fixture_run();
         fixture_set(run, "task", json_string("minigo-9"));
         fixture_set(fixture_item(run, "data", 1), "items", json_integer(200));
