@@ -123,6 +123,7 @@ const struct op_case cases_recurrent[] = {
     GRU("original, one direction", HALF | CASE_GRADIENT,   2,  5, 3,   1, 0,  0,  1),
     GRU("original, two directions", HALF | CASE_GRADIENT,  3,  4, 4,   2, 1,  1,  1),
     GRU("original, of 33 units",   HALF,                   15, 6, 33,  2, 1,  1,  1),
+    GRU("past the caches",         HALF | CASE_SLOW,       41, 650, 32, 2, 1, 1, 0),
     GRU("of 16 x 160, 2 x 256",    LARGE,                  16, 160, 256, 2, 0, 1, 0),
     {0},
 };

@@ -35,8 +35,8 @@ static bool is_original(const struct scan *o) { return o->step->node->attr.recur
 static struct gru_word word_of(const struct scan *o, const struct task *k, const struct rows *r, int64_t b)
 {
     return (struct gru_word){.parts = r->gates + b * SCAN_PARTS * o->lanes, .bias = o->biases + k->d * GATES * o->lanes,
-                             .state = r->c + b * o->lanes, .before = r->before, .back = r->product + b * o->lanes,
-                             .reset = r->reset + b * o->lanes};
+                             .state = r->c + b * o->lanes, .reset_state = r->before,
+                             .back = r->product + b * o->lanes, .reset = r->reset + b * o->lanes};
 }
 
 // ---- forward
@@ -54,10 +54,10 @@ static void reset_word(const struct scan *o, const struct task *k, const struct 
 {
     const struct gru_word w = word_of(o, k, r, b);
     o->loops->narrow(o->dtype, w.state, r->narrow, o->h);
-    o->loops->widen(o->dtype, r->narrow, r->before, o->h);
+    o->loops->widen(o->dtype, r->narrow, w.reset_state, o->h);
     o->loops->gru_reset(&w, o->lanes);
-    scan_set_units(o, r, b, r->before, o->h);
-    scan_write(o, r->before, o->step->out[1], SCAN_PARTS * scan_offset(o, k, b, i, 1) + 2 * o->h);
+    scan_set_units(o, r, b, w.reset_state, o->h);
+    scan_write(o, w.reset_state, o->step->out[1], SCAN_PARTS * scan_offset(o, k, b, i, 1) + 2 * o->h);
 }
 
 static void forward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
@@ -68,8 +68,8 @@ static void forward_word(const struct scan *o, const struct task *k, const struc
     o->loops->gru(&w, is_original(o), o->lanes);
     for (int j = 0; j < SCAN_PARTS && s->out[1]; j++)
         if (j != 2 || !is_original(o)) scan_write(o, w.parts + j * o->lanes, s->out[1], SCAN_PARTS * at + j * o->h);
-    scan_set_units(o, r, b, w.state, o->h);
-    if (s->out[0]) memcpy(cpu_at(o->dtype, s->out[0], at), r->narrow, (size_t)o->h * dtype_size(o->dtype));
+    const void *state = scan_set_units(o, r, b, w.state, o->h);
+    if (s->out[0]) scan_copy(o, state, 0, s->out[0], at);
 }
 
 static void forward_task(const struct scan *o, const struct task *k, const struct rows *r)
@@ -96,19 +96,19 @@ static void forward_task(const struct scan *o, const struct task *k, const struc
 }
 
 // ---- backward
-static void read_before(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
+static const float *state_before(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
-    scan_read(o, i > 0 ? o->step->in[2] : NULL, i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, r->before);
+    return scan_view(o, i > 0 ? o->step->in[2] : NULL, i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, 1, r->before);
 }
 
 static void backward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
     const struct cpu_step *s = o->step;
     const int64_t at = scan_offset(o, k, b, i, 1);
-    const struct gru_word w = word_of(o, k, r, b);
+    struct gru_word w = word_of(o, k, r, b);
     scan_prefetch(o, k, b, i - SCAN_AHEAD, SCAN_PARTS);
-    for (int j = 0; j < SCAN_PARTS; j++) scan_read(o, s->in[0], SCAN_PARTS * at + j * o->h, w.parts + j * o->lanes);
-    read_before(o, k, r, b, i);
+    w.kept = scan_view(o, s->in[0], SCAN_PARTS * at, SCAN_PARTS, w.parts);
+    w.before = state_before(o, k, r, b, i);
     o->loops->add_scaled(o->dtype, cpu_at(o->dtype, o->dh, at), o->h, 1.0f, w.back);
     o->loops->gru_back(&w, is_original(o), o->lanes);
     if (s->out[1]) scan_copy(o, i > 0 ? s->in[2] : NULL, i > 0 ? scan_offset(o, k, b, i - 1, 1) : 0, s->out[1], at);
@@ -117,16 +117,16 @@ static void backward_word(const struct scan *o, const struct task *k, const stru
         return;
     }
     // What the product reads is rounded once, and stored from there.
-    scan_set_units(o, r, b, w.parts, GATES * o->lanes);
-    for (int j = 0; j < GATES && s->out[2]; j++) scan_copy(o, r->narrow, j * o->lanes, s->out[2], GATES * at + j * o->h);
-    for (int j = 0; j < 2 && s->out[0]; j++) scan_copy(o, r->narrow, j * o->lanes, s->out[0], GATES * at + j * o->h);
+    const void *rounded = scan_set_units(o, r, b, w.parts, GATES * o->lanes);
+    for (int j = 0; j < GATES && s->out[2]; j++) scan_copy(o, rounded, j * o->lanes, s->out[2], GATES * at + j * o->h);
+    for (int j = 0; j < 2 && s->out[0]; j++) scan_copy(o, rounded, j * o->lanes, s->out[0], GATES * at + j * o->h);
     scan_write(o, w.parts + 3 * o->lanes, s->out[0], GATES * at + 2 * o->h);
 }
 
 static void backward_reset(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
-    const struct gru_word w = word_of(o, k, r, b);
-    read_before(o, k, r, b, i);
+    struct gru_word w = word_of(o, k, r, b);
+    w.before = state_before(o, k, r, b, i);
     o->loops->gru_back_reset(&w, o->lanes);
     scan_set_units(o, r, b, w.parts, 2 * o->lanes);
     for (int j = 0; j < GATES; j++)

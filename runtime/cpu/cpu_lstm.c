@@ -42,20 +42,22 @@ static void read_cells(const struct scan *o, const float *from, int64_t at, floa
 }
 
 // ---- forward
+
+// The final states are h and row b of c.
+static void write_states(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, const void *h)
+{
+    const struct cpu_step *s = o->step;
+    int64_t at = state_of(o, k, b);
+    if (s->out[3]) scan_copy(o, h, 0, s->out[3], at);
+    if (s->out[4]) memcpy((float *)s->out[4] + at, r->c + b * o->lanes, (size_t)o->h * sizeof(float));
+}
+
 static void begin_states(const struct scan *o, const struct task *k, const struct rows *r, int64_t b)
 {
     read_cells(o, o->c0, state_of(o, k, b), r->c + b * o->lanes);
     scan_read(o, o->h0, state_of(o, k, b), r->h);
-    scan_set_units(o, r, b, r->h, o->h);
-}
-
-// The final states are in row b of c and in `narrow`.
-static void write_states(const struct scan *o, const struct task *k, const struct rows *r, int64_t b)
-{
-    const struct cpu_step *s = o->step;
-    int64_t at = state_of(o, k, b);
-    if (s->out[3]) scan_copy(o, r->narrow, 0, s->out[3], at);
-    if (s->out[4]) memcpy((float *)s->out[4] + at, r->c + b * o->lanes, (size_t)o->h * sizeof(float));
+    const void *h = scan_set_units(o, r, b, r->h, o->h);
+    if (k->n[b] == 0) write_states(o, k, r, b, h);
 }
 
 static void forward_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
@@ -64,20 +66,17 @@ static void forward_word(const struct scan *o, const struct task *k, const struc
     int64_t at = scan_offset(o, k, b, i, 1);
     float *gates = r->gates + b * GATES * o->lanes, *c = r->c + b * o->lanes;
     o->loops->lstm(gates, c, r->h, o->lanes);
-    scan_set_units(o, r, b, r->h, o->h);
-    if (s->out[0]) memcpy(cpu_at(o->dtype, s->out[0], at), r->narrow, (size_t)o->h * dtype_size(o->dtype));
+    const void *h = scan_set_units(o, r, b, r->h, o->h);
+    if (s->out[0]) scan_copy(o, h, 0, s->out[0], at);
     if (s->out[1]) o->loops->narrow(o->dtype, c, cpu_at(o->dtype, s->out[1], at), o->h);
     write_parts(o, gates, s->out[2], GATES * at);
-    if (i == k->n[b] - 1) write_states(o, k, r, b);
+    if (i == k->n[b] - 1) write_states(o, k, r, b, h);
 }
 
 static void forward_task(const struct scan *o, const struct task *k, const struct rows *r)
 {
     const struct cpu_step *s = o->step;
-    for (int64_t b = 0; b < k->rows; b++) {
-        begin_states(o, k, r, b);
-        if (k->n[b] == 0) write_states(o, k, r, b);
-    }
+    for (int64_t b = 0; b < k->rows; b++) begin_states(o, k, r, b);
     for (int64_t i = 0; i < o->t; i++) {
         for (int64_t b = 0; b < k->rows; b++) {
             int64_t at = scan_offset(o, k, b, i, 1);

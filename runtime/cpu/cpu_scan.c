@@ -151,12 +151,23 @@ static void do_tasks(void *context, int64_t begin, int64_t end, int thread)
         clear_rows(o, &r);
         o->each(o, &k, &r);
     }
+    past_cache_end();
+}
+
+// True if the results are written around the caches. They must begin at whole lines.
+static bool is_past_cache(const struct scan *o)
+{
+    const struct cpu_step *s = o->step;
+    int64_t bytes = 0, size = (int64_t)dtype_size(o->dtype), rest = o->h * size;
+    for (int i = 0; i < MAX_OUT; i++)
+        if (s->node->out[i] != NONE) bytes += cpu_count(cpu_out(s, i)) * size, rest |= (int64_t)(uintptr_t)s->out[i];
+    return bytes >= PAST_CACHE && rest % PAST_CACHE_LINE == 0;
 }
 
 void scan_run(struct scan *o, void (*each)(const struct scan *, const struct task *, const struct rows *))
 {
     const struct cpu_step *s = o->step;
-    o->each = each;
+    o->each = each, o->past_cache = is_past_cache(o);
     scan_carve(o, s->work, s->cpu->threads);
     pack(o);
     threads_for(o->d * ((o->samples + o->rows - 1) / o->rows), 1, do_tasks, o);
@@ -184,14 +195,16 @@ void scan_multiply(const struct scan *o, const struct task *k, const struct rows
         o->loops->product(&p);
 }
 
-void scan_set_units(const struct scan *o, const struct rows *r, int64_t b, const float *from, int64_t n)
+const void *scan_set_units(const struct scan *o, const struct rows *r, int64_t b, const float *from, int64_t n)
 {
     uint32_t *to = r->units + b * o->depth;
+    if (o->dtype == F32) return memcpy(to, from, (size_t)n * sizeof *to);
     o->loops->narrow(o->dtype, from, r->narrow, n);
     if (o->pairs)
         memcpy(to, r->narrow, (size_t)n * sizeof(uint16_t));
     else
         o->loops->widen(o->dtype, r->narrow, (float *)to, n);
+    return r->narrow;
 }
 
 void scan_prefetch(const struct scan *o, const struct task *k, int64_t b, int64_t i, int parts)

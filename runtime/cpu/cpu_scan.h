@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/cpu/cpu_work.h"
+#include "runtime/cpu/past_cache.h"
 
 enum { SCAN_ROWS = 16, SCAN_PARTS = 4, SCAN_AHEAD = 2 };  // samples of a task; parts of a row; words that are prefetched
 
@@ -19,6 +20,7 @@ struct scan {
     int gates;                        // parts of the product
     int64_t rows;                     // of a task: a multiple of 4, at most SCAN_ROWS
     bool back, pairs, tiles, recurs;  // recurs: some word reads the states of another, by the weights
+    bool past_cache;                  // writes its results around the caches (past_cache.h)
     int64_t samples, t, d, h, lanes;  // lanes: h in whole vectors
     int64_t depth;                    // of the product, in units: of states forward, of gradients of gates backward
     int64_t wide;                     // columns of the product
@@ -61,8 +63,8 @@ void scan_run(struct scan *, void (*each)(const struct scan *, const struct task
 int64_t scan_offset(const struct scan *, const struct task *, int64_t b, int64_t i, int64_t parts);
 void scan_multiply(const struct scan *, const struct task *, const struct rows *, struct scan_parts, bool adds);
 void scan_prefetch(const struct scan *, const struct task *, int64_t b, int64_t i, int parts);  // parts: of input 0
-// Rounds n numbers to the type of the activations and writes them as row b of the product's input.
-void scan_set_units(const struct scan *, const struct rows *, int64_t b, const float *from, int64_t n);
+// Rounds n numbers to the type of the activations and writes them as row b of the product's input. Returns the rounded ones.
+const void *scan_set_units(const struct scan *, const struct rows *, int64_t b, const float *from, int64_t n);
 
 // ---- rows of units
 static inline void scan_read(const struct scan *o, const void *from, int64_t at, float *to)  // from NULL: zeros
@@ -73,9 +75,20 @@ static inline void scan_read(const struct scan *o, const void *from, int64_t at,
         memset(to, 0, (size_t)o->h * sizeof *to);
 }
 
+// Parts in f32: where they are, if they can be read there as whole vectors, else copied to `to`. from NULL: zeros.
+static inline const float *scan_view(const struct scan *o, const void *from, int64_t at, int parts, float *to)
+{
+    if (from && o->dtype == F32 && o->h == o->lanes) return (const float *)from + at;
+    for (int j = 0; j < parts; j++) scan_read(o, from, at + j * o->h, to + j * o->lanes);
+    return to;
+}
+
 static inline void scan_write(const struct scan *o, const float *from, void *to, int64_t at)  // to NULL: nothing
 {
-    if (to) o->loops->narrow(o->dtype, from, cpu_at(o->dtype, to, at), o->h);
+    if (to && o->past_cache && o->dtype == F32)
+        past_cache_copy((float *)to + at, from, (size_t)o->h * sizeof *from);
+    else if (to)
+        o->loops->narrow(o->dtype, from, cpu_at(o->dtype, to, at), o->h);
 }
 
 static inline void scan_clear(const struct scan *o, void *to, int64_t at, int64_t n)
@@ -85,8 +98,11 @@ static inline void scan_clear(const struct scan *o, void *to, int64_t at, int64_
 
 static inline void scan_copy(const struct scan *o, const void *from, int64_t at, void *to, int64_t into)
 {
-    if (from)
-        memcpy(cpu_at(o->dtype, to, into), cpu_at(o->dtype, from, at), (size_t)o->h * dtype_size(o->dtype));
+    const size_t bytes = (size_t)o->h * dtype_size(o->dtype);
+    if (from && o->past_cache)
+        past_cache_copy(cpu_at(o->dtype, to, into), cpu_at(o->dtype, from, at), bytes);
+    else if (from)
+        memcpy(cpu_at(o->dtype, to, into), cpu_at(o->dtype, from, at), bytes);
     else
         scan_clear(o, to, into, o->h);
 }

@@ -10,9 +10,9 @@
 
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
+#include "runtime/cpu/past_cache.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };
-enum { PAST_CACHE = 16 << 20 };    // results larger than this are written around the caches
 enum { LEAST_IMAGES = 12 };        // smaller batches make tiles too narrow to keep the multipliers busy
 // 1x1 filters from here on: a product of matrices, where oneDNN is up to twice as fast, if there are enough pixels for it to
 // make up for packing the filters, which takes oneDNN longer.
@@ -344,7 +344,7 @@ static void run_rows(void *context, int64_t begin, int64_t end, int thread)
             for (int64_t i = 0; i < rows; i++) run_row(d, image, images, p + i, first);
         begin += rows;
     }
-    _mm_sfence();  // completes the non-temporal stores before the threads join
+    past_cache_end();
 }
 
 static int64_t count_tile_rows(const struct dnnl_conv *c)

@@ -18,7 +18,6 @@
 
 enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
 enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB
-enum { PAST_CACHE = 16 << 20 };     // results larger than this are written around the caches
 enum { LEAST_TILES = 64 };          // fewer are not worth packing the filters
 
 struct job {
@@ -391,7 +390,7 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
             run_block(g, first, rows, v, count, m, k);
         }
     }
-    _mm_sfence();  // completes the non-temporal stores before the threads join
+    past_cache_end();
 }
 
 // The same of one band. A piece is a block of k. Every thread transforms all inputs.
@@ -403,7 +402,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
     count_tiles(g, 0, all, count);
     spread_band(g, 0, 0, all, v, v + WINOGRAD_SPOTS * g->v_spot);
     for (int64_t k = begin; k < end; k++) run_block(g, 0, all, v, count, m, k * KB);
-    _mm_sfence();
+    past_cache_end();
 }
 
 #else

@@ -77,9 +77,11 @@ struct sru_word {
 // One word of one direction of a GRU, as of sru_word.
 struct gru_word {
     float *parts;             // [4][n]: reset, update, product for the new state, its input; afterwards r, z, the product, n
+    const float *kept;        // backward: parts as they were after the word; parts itself is only written
     const float *bias;        // [3][n]
     float *state;             // the last and the next one
-    float *before;            // the state before; of gru_reset: times r, afterwards
+    const float *before;      // the state before
+    float *reset_state;       // original: the same, which gru_reset multiplies by r
     float *back, *reset;      // backward: gradients of the state, and (original) of r h
 };
 

@@ -107,23 +107,24 @@ void LOOPS_NAME(gru)(const struct gru_word *w, bool original, int64_t n)
 
 void LOOPS_NAME(gru_reset)(const struct gru_word *w, int64_t n)
 {
-    float *r = w->parts, *before = w->before;
+    float *r = w->parts, *state = w->reset_state;
     const float *bias = w->bias;
     INDEPENDENT
-    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) r[j] = element_sigmoid(r[j] + bias[j]), before[j] *= r[j];
+    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) r[j] = element_sigmoid(r[j] + bias[j]), state[j] *= r[j];
 }
 
 ALWAYS void gru_back_of(bool original, const struct gru_word *w, int64_t n)
 {
-    float *r = w->parts, *z = r + n, *product = z + n, *fresh = product + n, *back = w->back;
-    const float *before = w->before;
+    const float *r = w->kept, *z = r + n, *product = z + n, *fresh = product + n, *before = w->before;
+    float *dr = w->parts, *dz = dr + n, *dproduct = dz + n, *dfresh = dproduct + n, *back = w->back;
     INDEPENDENT
     for (int64_t j = 0; j < (n & -SCAN_LANES); j++) {
         float reset = r[j], update = z[j], new_state = fresh[j], g = back[j];
         float d = g * (1.0f - update) * (1.0f - new_state * new_state);
-        if (!original) r[j] = d * product[j] * reset * (1.0f - reset), product[j] = d * reset;
-        z[j] = g * (before[j] - new_state) * update * (1.0f - update);
-        fresh[j] = d, back[j] = g * update;
+        dr[j] = original ? reset : d * product[j] * reset * (1.0f - reset);
+        if (!original) dproduct[j] = d * reset;
+        dz[j] = g * (before[j] - new_state) * update * (1.0f - update);
+        dfresh[j] = d, back[j] = g * update;
     }
 }
 

@@ -19,7 +19,6 @@ enum { MOST_OUTPUTS = 3 };        // side by side
 enum { MOST_TAPS = 32 };          // of a row
 enum { BAND_BYTES = 640 << 10, BAND_LIMIT = 16 << 20 };  // of x as tiles; the L2 cache has 2 MB
 enum { LEAST_PIECES = 4 };        // for each thread, so that they end together
-enum { PAST_CACHE = 16 << 20 };   // results larger than this are written around the caches
 
 struct job {
     const struct dnnl_conv *conv;
@@ -453,7 +452,7 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
     }
     write_some(g, &sums.last, sums.last.end);
     tiles_end();
-    _mm_sfence();  // completes the non-temporal stores before the threads join
+    past_cache_end();
 }
 
 #else
