@@ -126,17 +126,19 @@ static int read_moves(const char *path, struct solved *s)
     size_t size, at = 0;
     TRY(file_read(path, 1 << 24, &text, &size));
     int rc = 0;
-    for (int64_t i = 0; i < s->count && rc == 0; i++, at += 2) {
+    for (int64_t i = 0; i < s->count && rc == 0; i++) {
         if (at >= size) {
             rc = fail(ERR_INPUT, "%s ends after line %lld of %lld", path, (long long)i, (long long)s->count);
             break;
         }
         const bool move = text[at] >= '1' && text[at] <= '0' + CONNECT4_COLUMNS;
-        if (!move || (at + 1 < size && text[at + 1] != '\n'))
+        const size_t end = at + 1 + (at + 1 < size && text[at + 1] == '\r');
+        if (!move || (end < size && text[end] != '\n'))
             rc = fail(ERR_INPUT, "%s: line %lld is not a column from 1 to 7", path, (long long)i + 1);
         else if (s->value[i][text[at] - '1'] == POSITION_FULL)
             rc = fail(ERR_INPUT, "%s: line %lld: column %c is full", path, (long long)i + 1, text[at]);
         else s->move[i] = (int8_t)(text[at] - '1');
+        at = end + 1;
     }
     if (rc == 0 && at < size) rc = fail(ERR_INPUT, "%s has more than %lld lines", path, (long long)s->count);
     free(text);

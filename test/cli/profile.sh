@@ -48,5 +48,5 @@ PY
 [ "$(status "$DAWN" profile)" = 2 ]
 [ "$(status "$DAWN" profile cifar11)" = 2 ]
 [ "$(status "$DAWN" profile cifar10 --device null --no-measure --side 7)" = 2 ]
-says 1 'none/trace.json' "$DAWN" profile cifar10 --device null --no-measure --seconds 0.01 --trace none/trace.json
+says 1 'none/trace.json' "$DAWN" profile cifar10 --device null --no-measure --seconds 600 --trace none/trace.json
 [ ! -e results.db ] # nothing is recorded

@@ -117,10 +117,20 @@ static int write_into(const char *path, const char *at, size_t count)
     return rc;
 }
 
-int file_write(const char *path, const void *bytes, size_t count)
+static bool is_stream(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, bytes, count);
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+int file_check_target(const char *path)
+{
+    return is_stream(path) ? 0 : whole_check_target(path);
+}
+
+int file_write(const char *path, const void *bytes, size_t count)
+{
+    if (is_stream(path)) return write_into(path, bytes, count);
     struct whole whole = {0};
     int rc = whole_open(&whole, path);
     if (rc == 0) rc = whole_write(&whole, bytes, count);

@@ -11,6 +11,7 @@ int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_
 int file_read_or_input(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
 // Through whole.h: the file is whole or not there. An existing pipe or device is written into.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
+int file_check_target(const char *path) MUST_CHECK;  // before the work: whether file_write could write it (whole.h)
 bool file_exists(const char *path);
 int file_make_folder(const char *path) MUST_CHECK;  // with its parents
 // Where the bytes of this program are, and the file that starts it again. They are the same file, unless a dynamic loader was

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn profile: time and memory of a training step by layer and operator (tasks/tools/profile/profile.h). Nothing is recorded.
+#include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"
@@ -72,6 +73,7 @@ static void show_work(const char *what)
 static int profile_task(struct profiled *p)
 {
     const struct arguments *a = p->a;
+    if (a->trace) TRY(file_check_target(a->trace));
     program_status_show(a->quiet ? PROGRAM_STATUS_NONE : PROGRAM_STATUS_LINES);
     TRY(open_trial(p));
     program_status("compiling, loading the data");

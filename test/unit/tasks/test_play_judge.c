@@ -90,7 +90,7 @@ TEST_WITH(files_of_moves, set_up, leave)
         while (values[i][legal] == POSITION_FULL) legal++;
         for (int c = 0; c < CONNECT4_COLUMNS && full == 0; c++)
             if (values[i][c] == POSITION_FULL) full = i, column = c;
-        text_add(&lines, "%d\n", legal + 1);
+        text_add(&lines, i > 0 ? "%d\n" : "%d\r\n", legal + 1);
     }
     assert_true(full > 0);
     put("m.txt", lines.at, lines.length - 1);  // the last line end may be missing
@@ -100,7 +100,7 @@ TEST_WITH(files_of_moves, set_up, leave)
     text_add(&lines, "1\n");
     put("m.txt", lines.at, lines.length);
     assert_fails(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said), ERR_INPUT, "m.txt has more than 400 lines");
-    lines.at[2 * full] = (char)('1' + column);
+    lines.at[2 * full + 1] = (char)('1' + column);
     put("m.txt", lines.at, lines.length - 2);
     assert_fails(play_judge.evaluate("connect4-drawn", in("m.txt"), false, &said), ERR_INPUT, "is full");
     lines.at[0] = '8';
