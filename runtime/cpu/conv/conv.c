@@ -181,7 +181,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
 static int plan_product(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     if (lines_fit(cpu->loops, &p->conv)) {
-        p->by = BY_LINES, p->bytes = lines_bytes(&p->conv, cpu->threads);
+        p->by = BY_LINES, p->bytes = lines_bytes(cpu->loops, &p->conv, cpu->threads);
         return 0;
     }
     if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);

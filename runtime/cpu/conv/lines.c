@@ -4,16 +4,19 @@
 // matrix, not copied: rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
 //
 // y: the product of that matrix and row r of all filters, summed over r.
-// dw: row r is the product of that matrix, transposed, and a line of dy. There is a share of the images for each thread, and the
-// sums of the shares are added in order: same number of threads, same bytes.
+// dw: row r is the product of that matrix and a line of dy, one of them transposed: the wider one has the columns. In bf16 their
+// units are pairs of pixels where the processor multiplies these, with vectors or with tiles. There is a share of the images for
+// each thread, and the sums of the shares are added in order: same number of threads, same bytes.
 // dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
 // window in reverse.
 #include "runtime/cpu/conv/lines.h"
 
 #include "runtime/common/base/threads.h"
+#include "runtime/cpu/product/pairs_product.h"
+#include "runtime/cpu/tiles/tiles.h"
 #include "runtime/element.h"
 
-enum { LEAST_WINDOW = 100, MOST_CHANNELS = 64, BLOCK = 8 };  // BLOCK: lines of y or dx of a task
+enum { LEAST_WINDOW = 100, MOST_CHANNELS = 64, WIDE_WINDOW = 64, BLOCK = 8 };  // BLOCK: lines of y or dx at a time
 
 struct lines {
     const struct dnnl_conv *conv;
@@ -22,7 +25,9 @@ struct lines {
     const float *w, *bias;
     void *to;
     int shares;               // of the images, for dw
-    int64_t wide;             // columns of products: k of dw, c of dx, in whole vectors
+    bool pairs, across;       // for dw: pairs of pixels; the numbers of a row of a window are columns of products, not rows
+    int64_t wide;             // columns of products: k of y and dw, c of dx, in whole vectors
+    int64_t numbers, units;   // for dw: of a row of a window, in whole vectors; pixels or pairs of a line
     int64_t pixels;           // of a product for dx, at most
     int64_t lines, side;      // that a task reads, and the numbers of one with its padding
     int64_t before;           // numbers of padding before a line
@@ -37,16 +42,21 @@ bool lines_fit(const struct loops *loops, const struct dnnl_conv *c)
     return c->dtype == F32 || (c->dtype == BF16 && c->pass == DNNL_WGRAD);
 }
 
-static int64_t even(int64_t n) { return n + n % 2; }  // products have even numbers of rows
+// Products have even numbers of rows, those of pairs multiples of PAIRS_TILE.
+static int64_t even(int64_t n) { return n + n % 2; }
+static int64_t whole_tiles(int64_t n) { return (n + PAIRS_TILE - 1) / PAIRS_TILE * PAIRS_TILE; }
 
-static struct lines plan_lines(const struct dnnl_conv *c, int threads)
+static struct lines plan_lines(const struct loops *loops, const struct dnnl_conv *c, int threads)
 {
     struct lines o = {.conv = c, .shares = c->n < threads ? (int)c->n : threads};
     const int64_t stride = c->stride[1];
     if (c->pass == DNNL_WGRAD) {
-        o.wide = loops_lanes(c->k), o.lines = c->h, o.before = c->before[1] * c->c;
-        o.side = (c->q * stride + c->s + 1 + c->before[1] + c->w) * c->c;
-        o.scratch_each = o.lines * o.side + (c->p * c->q + c->r * even(c->s * c->c)) * o.wide;
+        o.pairs = c->dtype == BF16 && pairs_fit() && strcmp(loops->isa, "avx512") == 0;
+        o.units = o.pairs ? (c->q + 1) / 2 : c->q;
+        o.wide = loops_lanes(c->k), o.numbers = loops_lanes(c->s * c->c), o.across = o.numbers > WIDE_WINDOW;
+        o.lines = c->h, o.before = c->before[1] * c->c;
+        o.side = (c->q * stride + c->s + 1 + c->before[1] + c->w) * c->c + o.numbers;
+        o.scratch_each = o.lines * o.side + (c->p * o.units + c->r * o.numbers) * o.wide + o.side + stride * c->c;
     } else if (c->pass == DNNL_FORWARD) {
         o.wide = loops_lanes(c->k), o.lines = (BLOCK - 1) * c->stride[0] + c->r, o.before = c->before[1] * c->c;
         o.pixels = even(c->q);
@@ -64,9 +74,9 @@ static struct lines plan_lines(const struct dnnl_conv *c, int threads)
     return o;
 }
 
-size_t lines_bytes(const struct dnnl_conv *c, int threads)
+size_t lines_bytes(const struct loops *loops, const struct dnnl_conv *c, int threads)
 {
-    const struct lines o = plan_lines(c, threads);
+    const struct lines o = plan_lines(loops, c, threads);
     return (size_t)(o.filter_count + o.scratch_each * (c->pass == DNNL_WGRAD ? o.shares : threads)) * sizeof(float);
 }
 
@@ -134,22 +144,72 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
 }
 
 // ---- dw
-static void add_image(const struct lines *o, int64_t image, float *lines, float *dy, float *sums)
+struct dw_scratch {
+    float *lines, *dy;  // of an image: [h][side]; [p][units][wide], of pairs across [p][wide][units]
+    float *sums;        // of the share: [r][wide][numbers] across, else [r][numbers][wide]
+    uint16_t *half;     // a line in bf16
+};
+
+static struct dw_scratch carve_dw(const struct lines *o, int64_t share)
+{
+    float *lines = o->scratch + o->scratch_each * share, *dy = lines + o->lines * o->side;
+    float *sums = dy + o->conv->p * o->units * o->wide;
+    return (struct dw_scratch){lines, dy, sums, (uint16_t *)(sums + o->conv->r * o->wide * o->numbers)};
+}
+
+// Line h of x with its padding; a pair is a number and that of the next pixel.
+static void read_x(const struct lines *o, const void *x, int64_t h, const struct dw_scratch *s)
 {
     const struct dnnl_conv *c = o->conv;
-    const int64_t row = even(c->s * c->c);
-    const void *x = image_of(o, o->x, image, c->h * c->w * c->c), *from = image_of(o, o->dy, image, c->p * c->q * c->k);
-    for (int64_t h = 0; h < c->h; h++) read_line(o, x, h, c->h, c->w * c->c, lines + h * o->side);
-    for (int64_t i = 0; i < c->p * c->q; i++) widen_some(o, from, i * c->k, c->k, dy + i * o->wide);
-    for (int64_t r = 0; r < c->r; r++)
-        for (int64_t p = 0; p < c->p; p++) {
-            const int64_t h = p * c->stride[0] + r - c->before[0];
-            if (h < 0 || h >= c->h) continue;
-            struct product one = {.a = lines + h * o->side, .b = dy + p * c->q * o->wide, .c = sums + r * row * o->wide,
-                                  .rows = row, .columns = o->wide, .depth = c->q, .a_row = 1, .a_unit = c->stride[1] * c->c,
-                                  .b_row = o->wide, .c_row = o->wide, .adds = true};
+    const int64_t next = c->stride[1] * c->c;
+    if (!o->pairs) {
+        read_line(o, x, h, c->h, c->w * c->c, s->lines + h * o->side);
+        return;
+    }
+    memset(s->half, 0, (size_t)(o->side + next) * sizeof *s->half);
+    memcpy(s->half + o->before, (const uint16_t *)x + h * c->w * c->c, (size_t)(c->w * c->c) * sizeof *s->half);
+    o->loops->join_rows(s->half, s->half + next, o->side, (uint32_t *)s->lines + h * o->side);
+}
+
+static void read_dy(const struct lines *o, const void *dy, int64_t p, const struct dw_scratch *s)
+{
+    const struct dnnl_conv *c = o->conv;
+    float *to = s->dy + p * o->units * o->wide;
+    if (!o->pairs) {
+        for (int64_t q = 0; q < c->q; q++) widen_some(o, dy, (p * c->q + q) * c->k, c->k, to + q * o->wide);
+        return;
+    }
+    for (int64_t u = 0; u < o->units; u++) {
+        const uint16_t *one = (const uint16_t *)dy + (p * c->q + 2 * u) * c->k;
+        const bool whole = 2 * u + 1 < c->q;
+        uint32_t *word = (uint32_t *)to + (o->across ? u : u * o->wide);
+        for (int64_t k = 0; k < c->k; k++, word += o->across ? o->units : 1)
+            *word = one[k] | (whole ? (uint32_t)one[c->k + k] << 16 : 0);
+    }
+}
+
+// Row r of the windows of lines [first, first + BLOCK) of y: its sums stay in the L1 cache, the lines in L2 for the next row.
+static void add_block(const struct lines *o, int64_t first, int64_t r, const struct dw_scratch *s)
+{
+    const struct dnnl_conv *c = o->conv;
+    const int64_t next = c->stride[1] * c->c * (o->pairs ? 2 : 1);
+    const int64_t rows = o->pairs ? whole_tiles(c->s * c->c) : even(c->s * c->c);
+    struct product one = {.c = s->sums + r * o->wide * o->numbers, .rows = o->across ? o->wide : rows,
+                          .columns = o->across ? o->numbers : o->wide, .depth = o->units, .a_row = 1, .adds = true};
+    one.c_row = one.columns, one.a_unit = o->across ? o->wide : next, one.b_row = o->across ? next : o->wide;
+    if (o->across && o->pairs) one.a_row = o->units, one.a_unit = 1;
+    for (int64_t p = first; p < first + BLOCK && p < c->p; p++) {
+        const int64_t h = p * c->stride[0] + r - c->before[0];
+        if (h < 0 || h >= c->h) continue;
+        const float *x = s->lines + h * o->side, *dy = s->dy + p * o->units * o->wide;
+        one.a = o->across ? dy : x, one.b = o->across ? x : dy;
+        if (o->pairs && c->tiles)
+            tiles_product(&one);
+        else if (o->pairs)
+            pairs_product(&one);
+        else
             o->loops->product(&one);
-        }
+    }
 }
 
 static void sum_piece(void *context, int64_t begin, int64_t end, int thread)  // shares of the images
@@ -158,9 +218,15 @@ static void sum_piece(void *context, int64_t begin, int64_t end, int thread)  //
     const struct lines *o = context;
     const struct dnnl_conv *c = o->conv;
     for (int64_t i = begin; i < end; i++) {
-        float *lines = o->scratch + o->scratch_each * i, *dy = lines + o->lines * o->side, *sums = dy + c->p * c->q * o->wide;
-        memset(dy, 0, (size_t)((c->p * c->q + c->r * even(c->s * c->c)) * o->wide) * sizeof *dy);
-        for (int64_t n = c->n * i / o->shares; n < c->n * (i + 1) / o->shares; n++) add_image(o, n, lines, dy, sums);
+        const struct dw_scratch s = carve_dw(o, i);
+        memset(s.dy, 0, (size_t)((c->p * o->units + c->r * o->numbers) * o->wide) * sizeof *s.dy);
+        for (int64_t n = c->n * i / o->shares; n < c->n * (i + 1) / o->shares; n++) {
+            const void *x = image_of(o, o->x, n, c->h * c->w * c->c), *dy = image_of(o, o->dy, n, c->p * c->q * c->k);
+            for (int64_t h = 0; h < c->h; h++) read_x(o, x, h, &s);
+            for (int64_t p = 0; p < c->p; p++) read_dy(o, dy, p, &s);
+            for (int64_t block = 0; block < c->p; block += BLOCK)
+                for (int64_t r = 0; r < c->r; r++) add_block(o, block, r, &s);
+        }
     }
 }
 
@@ -169,13 +235,13 @@ static void gather_piece(void *context, int64_t begin, int64_t end, int thread) 
     (void)thread;
     const struct lines *o = context;
     const struct dnnl_conv *c = o->conv;
-    const float *sums = o->scratch + o->lines * o->side + c->p * c->q * o->wide;
+    const float *sums = carve_dw(o, 0).sums;
     const int64_t numbers = c->s * c->c;
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < numbers; j++) {
+            const int64_t k = i / c->r, at = o->across ? k * o->numbers + j : j * o->wide + k;
             float sum = 0.0f;
-            for (int t = 0; t < o->shares; t++)
-                sum += sums[o->scratch_each * t + (i % c->r * even(numbers) + j) * o->wide + i / c->r];
+            for (int t = 0; t < o->shares; t++) sum += sums[o->scratch_each * t + i % c->r * o->numbers * o->wide + at];
             ((float *)o->to)[i * numbers + j] = sum;
         }
 }
@@ -246,7 +312,7 @@ static void back_piece(void *context, int64_t begin, int64_t end, int thread)
 
 void lines_run(const struct loops *loops, const struct dnnl_conv *c, int threads, void *const in[3], void *to, void *work)
 {
-    struct lines o = plan_lines(c, threads);
+    struct lines o = plan_lines(loops, c, threads);
     o.loops = loops, o.x = in[0], o.w = in[0], o.dy = in[1], o.to = to;
     o.filters = work, o.scratch = o.filters + o.filter_count;
     if (c->pass == DNNL_FORWARD) {

@@ -9,6 +9,6 @@
 #include "runtime/cpu/product/dnnl_prim.h"
 
 bool lines_fit(const struct loops *, const struct dnnl_conv *);  // false: use the general kernels
-size_t lines_bytes(const struct dnnl_conv *, int threads);  // scratch
+size_t lines_bytes(const struct loops *, const struct dnnl_conv *, int threads);  // scratch
 // in: x, w and a bias or NULL forward; w and dy for dx; x and dy for dw.
 void lines_run(const struct loops *, const struct dnnl_conv *, int threads, void *const in[3], void *to, void *work);
