@@ -5,7 +5,6 @@
 
 #if defined __x86_64__
 
-#include "runtime/cpu/past_cache.h"
 #include "runtime/cpu/product/avx512.h"
 
 #define LOOPS_ORDER static inline AVX512 ALWAYS

@@ -15,6 +15,7 @@
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"
+#include "runtime/cpu/past_cache.h"
 
 enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
 enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB

@@ -13,6 +13,7 @@
 #include "runtime/cpu/conv/direct.h"
 #include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"
+#include "runtime/cpu/past_cache.h"
 
 enum { LEAST_IMAGES = 12, LEAST_CHANNELS = 8, KB = 32, CB = 32 };  // KB, CB: filters and channels of a block
 enum { MOST_OUTPUTS = 3 };        // side by side

@@ -25,7 +25,7 @@ static void si_label(double value, char into[CHART_LABEL])
 struct curve {
     struct chart_point *at;
     int count;
-    char label[48];
+    char label[64];
 };
 
 // What a chart shows: the board's score, or the loss of that name.
@@ -44,8 +44,10 @@ static int read_curves(const struct report_data *d, const char *task, struct sho
         struct curve c = {0};
         if (strcmp(record_text(run, "task"), task) != 0) continue;
         c.count = curve_chart_points(run, shows.loss ? NULL : &board, shows.name, &c.at);
-        snprintf(c.label, sizeof c.label, "run %lld%s, %.24s", (long long)record_int(run, "id"),
-                 record_has(run, "broken") ? " BROKEN" : "", record_text(run, "model"));
+        const char *drawn = record_int(run, "synthetic") ? " synthetic" : "";
+        const char *broken = record_has(run, "broken") ? " BROKEN" : "";
+        snprintf(c.label, sizeof c.label, "run %lld%s%s, %.24s", (long long)record_int(run, "id"), drawn, broken,
+                 record_text(run, "model"));
         *all += c.count > 0;
         if (c.count > 0 && count < CURVES) into[count++] = c;
         else free(c.at);
