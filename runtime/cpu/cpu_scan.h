@@ -85,10 +85,16 @@ static inline const float *scan_view(const struct scan *o, const void *from, int
 
 static inline void scan_write(const struct scan *o, const float *from, void *to, int64_t at)  // to NULL: nothing
 {
-    if (to && o->past_cache && o->dtype == F32)
-        past_cache_copy((float *)to + at, from, (size_t)o->h * sizeof *from);
-    else if (to)
-        o->loops->narrow(o->dtype, from, cpu_at(o->dtype, to, at), o->h);
+    enum { PIECE = 256 };
+    uint16_t half[PIECE];
+    if (!to) return;
+    if (!o->past_cache) o->loops->narrow(o->dtype, from, cpu_at(o->dtype, to, at), o->h);
+    else if (o->dtype == F32) past_cache_copy((float *)to + at, from, (size_t)o->h * sizeof *from);
+    for (int64_t i = 0; i < o->h && o->past_cache && o->dtype != F32; i += PIECE) {
+        const int64_t n = o->h - i < PIECE ? o->h - i : PIECE;
+        o->loops->narrow(o->dtype, from + i, half, n);
+        past_cache_copy((uint16_t *)to + at + i, half, (size_t)n * sizeof *half);
+    }
 }
 
 static inline void scan_clear(const struct scan *o, void *to, int64_t at, int64_t n)
