@@ -194,6 +194,7 @@ const struct op_case cases_conv[] = {
     // Large windows, as of spectrograms: strides and padding differ between rows and columns.
     LINES("11x41, 1->16",        2, 13, 19, 1,  16, 11, 41, 2, 2, 5, 20),
     LINES("11x21, 16->16",       3, 9,  11, 16, 16, 11, 21, 2, 2, 5, 10),
+    LINES("11x21, 35 pixels",    1, 12, 35, 16, 16, 11, 21, 1, 1, 5, 10),
     LINES("11x21, stride 1, 2",  2, 6,  8,  5,  7,  11, 21, 1, 2, 5, 10),
     LINES("21x11, stride 2, 1",  2, 21, 7,  3,  33, 21, 11, 2, 1, 10, 5),
     LINES("10x10, stride 3, 2",  1, 23, 14, 2,  9,  10, 10, 3, 2, 1, 7),
@@ -273,6 +274,8 @@ const struct op_case cases_conv[] = {
     PRODUCT("deep, transposed",      HS, 10, 72, 2000, 1, 0, 0, 1, 0, 0, 4, 0),
     PRODUCT("deep, plus c, 2 at once", HS, 33, 18, 1501, 0, 1, 2, 0, 1, 0, 4, 4),
     PRODUCT("deep by its own size",  HS, 64, 64, 576, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("tn, rows of 4 KB",      HS, 1024, 9, 20, 1, 0, 0, 0, 0, 0, 4, 0),
+    PRODUCT("nn, rows of 4 KB, 2 at once, plus c", HS, 8, 1024, 12, 0, 0, 2, 0, 1, 0, 4, 2),
     PRODUCT("many tiles, transposed", HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),
     PRODUCT("many tiles, deep",      HS, 250, 252, 580, 0, 1, 0, 0, 0, 0, 4, 0),
     PRODUCT("f32 a, transposed", HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),

@@ -109,6 +109,7 @@ const struct op_case cases_recurrent[] = {
     LSTM("with states, 260 units", HALF | CASE_SLOW,       3,  3, 260, 2, 1,  1),
     LSTM("with states, 400 units", HALF | CASE_SLOW,       9,  2, 400, 2, 1,  1),
     LSTM("of 400 units, final states alone", HALF,         15, 2, 400, 1, 1,  2),
+    LSTM("past the caches",        0,                      13, 214, 64, 2, 1,  1),
     LSTM("of 128 x 8, 1024",       LARGE,                  128, 8, 1024, 1, 0, 0),
     LSTM("of 32 x 400, 2 x 128",   LARGE,                  32, 400, 128, 2, 0, 0),
     LSTM("of 64 x 24, 256",        LARGE,                  64, 24, 256, 1, 1, 1),
@@ -123,7 +124,9 @@ const struct op_case cases_recurrent[] = {
     GRU("original, one direction", HALF | CASE_GRADIENT,   2,  5, 3,   1, 0,  0,  1),
     GRU("original, two directions", HALF | CASE_GRADIENT,  3,  4, 4,   2, 1,  1,  1),
     GRU("original, of 33 units",   HALF,                   15, 6, 33,  2, 1,  1,  1),
-    GRU("past the caches",         HALF | CASE_SLOW,       41, 650, 32, 2, 1, 1, 0),
+    GRU("original, of 16 units",   HALF,                   3,  5, 16,  2, 1,  1,  1),
+    GRU("past the caches",         0,                      16, 206, 64, 2, 1, 1,  0),
+    GRU("past the caches, 16 bits", HALF | CASE_SLOW,      41, 330, 32, 2, 1, 1,  0),
     GRU("of 16 x 160, 2 x 256",    LARGE,                  16, 160, 256, 2, 0, 1, 0),
     {0},
 };

@@ -68,7 +68,7 @@ static void forward_word(const struct scan *o, const struct task *k, const struc
     o->loops->lstm(gates, c, r->h, o->lanes);
     const void *h = scan_set_units(o, r, b, r->h, o->h);
     if (s->out[0]) scan_copy(o, h, 0, s->out[0], at);
-    if (s->out[1]) o->loops->narrow(o->dtype, c, cpu_at(o->dtype, s->out[1], at), o->h);
+    scan_write(o, c, s->out[1], at);
     write_parts(o, gates, s->out[2], GATES * at);
     if (i == k->n[b] - 1) write_states(o, k, r, b, h);
 }

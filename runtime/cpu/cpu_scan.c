@@ -154,15 +154,15 @@ static void do_tasks(void *context, int64_t begin, int64_t end, int thread)
     past_cache_end();
 }
 
-// True if the results are written around the caches: they begin at whole lines and are large. Most of them are read by the
-// backward pass alone, so they may be half of PAST_CACHE.
+// True if the results are written around the caches: they begin at whole lines and are large. Forward, most of them are read by
+// the backward pass alone, so half of PAST_CACHE is enough.
 static bool is_past_cache(const struct scan *o)
 {
     const struct cpu_step *s = o->step;
     int64_t bytes = 0, size = (int64_t)dtype_size(o->dtype), rest = o->h * size;
     for (int i = 0; i < MAX_OUT; i++)
         if (s->node->out[i] != NONE) bytes += cpu_count(cpu_out(s, i)) * size, rest |= (int64_t)(uintptr_t)s->out[i];
-    return bytes >= PAST_CACHE / 2 && rest % PAST_CACHE_LINE == 0;
+    return bytes >= (o->back ? PAST_CACHE : PAST_CACHE / 2) && rest % PAST_CACHE_LINE == 0;
 }
 
 void scan_run(struct scan *o, void (*each)(const struct scan *, const struct task *, const struct rows *))

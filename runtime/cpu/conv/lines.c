@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K] in f32, and its gradients. What the window of pixel q reads in one row of x are S C
 // adjacent numbers, `stride` C behind the numbers of pixel q - 1. So for a row of the window these numbers are the rows of a
-// matrix, not copied: rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
+// matrix, not copied: rows may overlap. Lines of x or dy are read once with their padding; sums are f32.
 //
 // y: the product of that matrix and row r of all filters, summed over r.
-// dw: row r is the product of that matrix and a line of dy, one of them transposed: the wider one has the columns. In bf16 their
-// units are pairs of pixels where the processor multiplies these, with vectors or with tiles. There is a share of the images for
-// each thread, and the sums of the shares are added in order: same number of threads, same bytes.
+// dw: row r is the product of that matrix and a line of dy, one of them transposed: if the matrix has more than WIDE_WINDOW
+// columns, these are the columns of the product, else the filters. In bf16 units are pairs of pixels where the processor multiplies
+// these, with vectors or with tiles. There is a share of the images for each thread, and the sums of the shares are added in
+// order: same number of threads, same bytes.
 // dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
 // window in reverse.
 #include "runtime/cpu/conv/lines.h"
@@ -26,7 +27,7 @@ struct lines {
     void *to;
     int shares;               // of the images, for dw
     bool pairs, across;       // for dw: pairs of pixels; the numbers of a row of a window are columns of products, not rows
-    int64_t wide;             // columns of products: k of y and dw, c of dx, in whole vectors
+    int64_t wide;             // k of y and dw, c of dx, in whole vectors: columns of products, across their rows
     int64_t numbers, units;   // for dw: of a row of a window, in whole vectors; pixels or pairs of a line
     int64_t pixels;           // of a product for dx, at most
     int64_t lines, side;      // that a task reads, and the numbers of one with its padding
@@ -157,7 +158,7 @@ static struct dw_scratch carve_dw(const struct lines *o, int64_t share)
     return (struct dw_scratch){lines, dy, sums, (uint16_t *)(sums + o->conv->r * o->wide * o->numbers)};
 }
 
-// Line h of x with its padding; a pair is a number and that of the next pixel.
+// Line h of x with its padding; a pair is a number and the one that the next pixel of y reads in its place.
 static void read_x(const struct lines *o, const void *x, int64_t h, const struct dw_scratch *s)
 {
     const struct dnnl_conv *c = o->conv;
@@ -188,7 +189,8 @@ static void read_dy(const struct lines *o, const void *dy, int64_t p, const stru
     }
 }
 
-// Row r of the windows of lines [first, first + BLOCK) of y: its sums stay in the L1 cache, the lines in L2 for the next row.
+// Row r of the windows of lines [first, first + BLOCK) of y. Its sums (22 KB for 16 filters of 21 x 16) and the lines stay in
+// L1 and L2.
 static void add_block(const struct lines *o, int64_t first, int64_t r, const struct dw_scratch *s)
 {
     const struct dnnl_conv *c = o->conv;

@@ -77,7 +77,7 @@ struct sru_word {
 // One word of one direction of a GRU, as of sru_word.
 struct gru_word {
     float *parts;             // [4][n]: reset, update, product for the new state, its input; afterwards r, z, the product, n
-    const float *kept;        // backward: parts as they were after the word; parts itself is only written
+    const float *kept;        // gru_back: parts as they were after the word; parts itself is only written
     const float *bias;        // [3][n]
     float *state;             // the last and the next one
     const float *before;      // the state before
@@ -184,7 +184,7 @@ struct map_run {
     LOOP(gru, (const struct gru_word *, bool original, int64_t n))                                                     \
     LOOP(gru_reset, (const struct gru_word *, int64_t n)) /* original: before `gru`, r alone */                        \
     LOOP(gru_back, (const struct gru_word *, bool original, int64_t n)) /* parts = gradients of what went into r, z, the   \
-            product and the new state; back = the part of the gradient that passes z. Original: not those of r */      \
+            product and the new state; back = what passes z. Original: not that of the product, and r is copied */            \
     LOOP(gru_back_reset, (const struct gru_word *, int64_t n)) /* original: after gru_back, that of r */               \
     /* ---- CTC */                                                                                                     \
     LOOP(ctc_row, (const float *x, int64_t n, float top, float *m, int32_t *e, float *y)) /* e^(x - top), as y, too */ \

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 
 struct matmul_plan {
-    struct dnnl_prim main, round[2];  // round[i]: rounds operand i to 16 bits, if needed
-    bool rounds[2];
+    struct dnnl_prim main, copy[2];  // copy[i]: rounds operand i to 16 bits or gives it longer rows, if needed
+    bool copies[2];
     struct widen widen;              // of f16
-    size_t round_at[2], scratch_at, widened_at, bytes;
+    size_t copy_at[2], scratch_at, widened_at, bytes;
 };
 
 static void matmul_plan_end(struct matmul_plan *p)
 {
     dnnl_prim_end(&p->main);
-    for (int i = 0; i < 2; i++) dnnl_prim_end(&p->round[i]);
+    for (int i = 0; i < 2; i++) dnnl_prim_end(&p->copy[i]);
 }
 
 // The array as stored, viewed as op(array) if `transpose`.
@@ -38,6 +38,26 @@ static struct dnnl_array array_of(const struct value *v, bool transpose)
     return a;
 }
 
+// oneDNN's kernels below AVX-512 for products with less than FEW rows or columns reach half of their rate if they go through the
+// other operand in steps of 4 KB: these numbers share a set of the L1 cache. So it is copied with longer rows first
+// (docs/performance.md: Every instruction set).
+enum { STEP = 1024, FEW = 384, LONGER = 16 };
+
+// Gives operand i longer rows if it is such a one; returns the numbers that this adds.
+static int64_t lengthen_rows(struct dnnl_array operand[2], int i)
+{
+    struct dnnl_array *a = &operand[i];
+    const struct dnnl_array *other = &operand[1 - i];
+    const int row = a->rank - 2, depth = row + (i == 0), side = row + (i == 1);  // depth: the dimension that is summed over
+    const int64_t step = a->stride[depth];
+    int64_t rows = 1;
+    if (a->dtype != F32 || other->dtype != F32 || a->stride[side] != 1 || step % STEP || other->dim[depth] >= FEW) return 0;
+    if (dnnl_prim_has_avx512()) return 0;
+    for (int d = 0; d < a->rank; d++)
+        if (d != side) rows *= a->dim[d], a->stride[d] += a->stride[d] / step * LONGER;
+    return rows * LONGER;
+}
+
 static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct matmul_plan *p)
 {
     const struct matmul_attr *attr = &n->attr.matmul;
@@ -47,16 +67,17 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
     enum dtype narrow = widen_type(in[0]->dtype == F32 ? in[1]->dtype : in[0]->dtype);
     widen_plan(&p->widen, g, n);
     size_t scratch = 0;
+    for (int i = 0; i < 2; i++) operand[i] = array_of(in[i], transpose[i]);
     for (int i = 0; i < 2; i++) {
-        operand[i] = array_of(in[i], transpose[i]);
-        p->rounds[i] = operand[i].dtype != narrow;
-        if (!p->rounds[i]) continue;
-        struct dnnl_array from = operand[i];
+        const struct dnnl_array from = operand[i];
+        const int64_t more = lengthen_rows(operand, i);
+        p->copies[i] = from.dtype != narrow || more;
+        if (!p->copies[i]) continue;
         operand[i].dtype = narrow;
-        TRY(dnnl_prim_copy(cpu, &p->round[i], &from, &operand[i]));
-        p->round_at[i] = p->scratch_at;
-        p->scratch_at += plan_round_up((size_t)shape_count(&in[i]->shape) * dtype_size(narrow));
-        if (p->round[i].scratch > scratch) scratch = p->round[i].scratch;
+        TRY(dnnl_prim_copy(cpu, &p->copy[i], &from, &operand[i]));
+        p->copy_at[i] = p->scratch_at;
+        p->scratch_at += plan_round_up((size_t)(shape_count(&in[i]->shape) + more) * dtype_size(narrow));
+        if (p->copy[i].scratch > scratch) scratch = p->copy[i].scratch;
     }
     float beta = n->in[2] == NONE ? 0.0f : attr->beta;
     TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, attr->alpha, beta));
@@ -96,7 +117,7 @@ static int matmul_run(struct cpu_step *step)
     const struct value *y = node_out(step->graph, step->node, 0);
     widen_operands(&p->widen, step);
     for (int i = 0; i < 2; i++)
-        if (p->rounds[i]) TRY(dnnl_prim_run(step->cpu, &p->round[i]));
+        if (p->copies[i]) TRY(dnnl_prim_run(step->cpu, &p->copy[i]));
     if (step->in[2] && step->in[2] != step->out[0] && step->node->attr.matmul.beta != 0.0f)
         threads_copy(step->out[0], step->in[2], (size_t)shape_count(&y->shape) * dtype_size(widen_type(y->dtype)), 1 << 18);
     TRY(dnnl_prim_run(step->cpu, &p->main));
@@ -118,12 +139,12 @@ static int matmul_bind(struct cpu_step *step, struct matmul_plan *p)
     void *scratch = work + p->scratch_at;
     for (int i = 0; i < 2; i++) {
         void *from = step->in[i];
-        if (p->rounds[i]) {
-            void *to = work + p->round_at[i];
-            TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_FROM, from));
-            TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_TO, to));
-            if (p->round[i].scratch) TRY(dnnl_prim_bind(cpu, &p->round[i], DNNL_ARG_SCRATCHPAD, scratch));
-            TRY(dnnl_prim_build(&p->round[i]));
+        if (p->copies[i]) {
+            void *to = work + p->copy_at[i];
+            TRY(dnnl_prim_bind(cpu, &p->copy[i], DNNL_ARG_FROM, from));
+            TRY(dnnl_prim_bind(cpu, &p->copy[i], DNNL_ARG_TO, to));
+            if (p->copy[i].scratch) TRY(dnnl_prim_bind(cpu, &p->copy[i], DNNL_ARG_SCRATCHPAD, scratch));
+            TRY(dnnl_prim_build(&p->copy[i]));
             from = to;
         }
         TRY(dnnl_prim_bind(cpu, &p->main, i ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC, from));

@@ -76,10 +76,9 @@ void dnnl_prim_facts(char *library, size_t library_bytes, char *isa, size_t isa_
 }
 
 // Both versions number the instruction sets as sets of bits. No bits: a processor below SSE 4.1, or another architecture.
-bool dnnl_prim_multiplies_bf16(void)
-{
-    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
-}
+static bool has(dnnl_cpu_isa_t isa) { return (dnnl_get_effective_cpu_isa() & isa) == isa; }
+bool dnnl_prim_has_avx512(void) { return has(dnnl_cpu_isa_avx512_core); }
+bool dnnl_prim_multiplies_bf16(void) { return has(dnnl_cpu_isa_avx512_core_bf16); }
 
 // ---- describing
 

@@ -72,5 +72,6 @@ void dnnl_prim_end(struct dnnl_prim *);  // also for an all-zero struct
 // The library itself.
 int dnnl_prim_open(struct cpu_device *) MUST_CHECK;  // engine and stream
 void dnnl_prim_close(struct cpu_device *);
+bool dnnl_prim_has_avx512(void);           // and ONEDNN_MAX_CPU_ISA permits it
 bool dnnl_prim_multiplies_bf16(void);  // by instructions (avx512_bf16 or amx), and ONEDNN_MAX_CPU_ISA permits them
 void dnnl_prim_facts(char *library, size_t library_bytes, char *isa, size_t isa_bytes);
