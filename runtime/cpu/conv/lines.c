@@ -5,9 +5,9 @@
 //
 // y: the product of that matrix and row r of all filters, summed over r.
 // dw: row r is the product of that matrix and a line of dy, one of them transposed: if the matrix has more than WIDE_WINDOW
-// columns, these are the columns of the product, else the filters. In bf16 units are pairs of pixels where the processor multiplies
-// these, with vectors or with tiles. There is a share of the images for each thread, and the sums of the shares are added in
-// order: same number of threads, same bytes.
+// columns, these are the columns of the product, else the filters. In bf16 units are pairs of pixels where the processor
+// multiplies these, with vectors or with tiles. There is a share of the images for each thread, and the sums of the shares are
+// added in order: same number of threads, same bytes.
 // dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
 // window in reverse.
 #include "runtime/cpu/conv/lines.h"
