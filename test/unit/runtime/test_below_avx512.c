@@ -7,5 +7,5 @@ TEST(test_cpu_with_avx2)
 {
     setenv("DAWN_ISA", "avx2", 1);
     setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
-    hold_types("cpu", 2, F32, CASE_SLOW);
+    hold_types("cpu", 2, F16, CASE_SLOW);
 }
