@@ -146,7 +146,7 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
 
 // ---- dw
 struct dw_scratch {
-    float *lines, *dy;  // of an image: [h][side]; [p][units][wide], of pairs across [p][wide][units]
+    float *lines, *dy;  // of an image: [h][side]; [p][units][wide]
     float *sums;        // of the share: [r][wide][numbers] across, else [r][numbers][wide]
     uint16_t *half;     // a line in bf16
 };
@@ -180,13 +180,8 @@ static void read_dy(const struct lines *o, const void *dy, int64_t p, const stru
         for (int64_t q = 0; q < c->q; q++) widen_some(o, dy, (p * c->q + q) * c->k, c->k, to + q * o->wide);
         return;
     }
-    for (int64_t u = 0; u < o->units; u++) {
-        const uint16_t *one = (const uint16_t *)dy + (p * c->q + 2 * u) * c->k;
-        const bool whole = 2 * u + 1 < c->q;
-        uint32_t *word = (uint32_t *)to + (o->across ? u : u * o->wide);
-        for (int64_t k = 0; k < c->k; k++, word += o->across ? o->units : 1)
-            *word = one[k] | (whole ? (uint32_t)one[c->k + k] << 16 : 0);
-    }
+    const struct pairs_matrix line = {(uint16_t *)(uintptr_t)dy + p * c->q * c->k, c->k, c->q, c->k};
+    pairs_pack_pairs(&line, o->wide, (uint32_t *)to);
 }
 
 // Row r of the windows of lines [first, first + BLOCK) of y. Its sums (22 KB for 16 filters of 21 x 16) and the lines stay in
@@ -199,7 +194,6 @@ static void add_block(const struct lines *o, int64_t first, int64_t r, const str
     struct product one = {.c = s->sums + r * o->wide * o->numbers, .rows = o->across ? o->wide : rows,
                           .columns = o->across ? o->numbers : o->wide, .depth = o->units, .a_row = 1, .adds = true};
     one.c_row = one.columns, one.a_unit = o->across ? o->wide : next, one.b_row = o->across ? next : o->wide;
-    if (o->across && o->pairs) one.a_row = o->units, one.a_unit = 1;
     for (int64_t p = first; p < first + BLOCK && p < c->p; p++) {
         const int64_t h = p * c->stride[0] + r - c->before[0];
         if (h < 0 || h >= c->h) continue;

@@ -40,7 +40,7 @@ static struct dnnl_array array_of(const struct value *v, bool transpose)
 
 // oneDNN's kernels below AVX-512 for products with less than FEW rows or columns reach half of their rate if they go through the
 // other operand in steps of 4 KB: these numbers share a set of the L1 cache. So it is copied with longer rows first
-// (docs/performance.md: Every instruction set).
+// (docs/performance.md: Rows of 4 KB).
 enum { STEP = 1024, FEW = 384, LONGER = 16 };
 
 // Gives operand i longer rows if it is such a one; returns the numbers that this adds.

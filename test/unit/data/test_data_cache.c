@@ -170,7 +170,7 @@ TEST_WITH(damaged_pictures_are_counted, open_data, close_data)
     }
 }
 
-TEST_WITH(uncounted_damage_is_an_error, open_data, close_data)
+TEST_WITH(uncounted_damage_fails, open_data, close_data)
 {
     struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
     struct cache *cache;
