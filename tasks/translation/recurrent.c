@@ -54,14 +54,6 @@ static int embed(struct writing *w, int index)
     return g_cast(g, net_embedding(&w->net, "encoder.embedder.weight", index, &table), w->net.step->setting->dtype);
 }
 
-static int linear(struct writing *w, const char *name, int x, int64_t out)
-{
-    struct init uniform = {INIT_UNIFORM, RANGE};
-    struct net_dense dense = {out, w->net.step->setting->dtype, uniform, uniform, w->how->asks_late};
-    graph_scope(w->net.g, "%s", name);
-    return net_dense(&w->net, name, x, &dense);
-}
-
 // Layer `number` of a stack. A residual adds x[0]; the layer reads x[1], which may hold more.
 static int run_layer(struct writing *w, const char *name, int number, const int x[2], struct lstm how)
 {
@@ -109,7 +101,9 @@ static int run_decoder(struct writing *w, int x, const struct net_additive_sourc
         if (i == (w->how->asks_late ? w->layers - 1 : 0)) context = attend(w, x, source, weights);
     }
     if (!w->how->asks_late) return x;
-    return linear(w, "decoder.attention_layer", g_concat(g, (int[]){x, context}, 2, 2), w->width);
+    struct net_dense dense = {w->width, w->net.step->setting->dtype, {INIT_UNIFORM, RANGE}, {0}, .unbiased = true};
+    graph_scope(g, "decoder.attention_layer");
+    return net_dense(&w->net, "decoder.attention_layer", g_concat(g, (int[]){x, context}, 2, 2), &dense);
 }
 
 static int recurrent_states(struct step *s, int source, int lengths, int input)
@@ -122,10 +116,13 @@ static int recurrent_states(struct step *s, int source, int lengths, int input)
     return run_decoder(&w, embed(&w, input), &read, &weights);
 }
 
-static int recurrent_logits(struct step *s, int states)
+static int recurrent_output(struct step *s, int *bias)
 {
     struct writing w = writing_of(s);
-    return linear(&w, "decoder.classifier.classifier", states, decoding_symbols(s->setting));
+    struct init init = {INIT_UNIFORM, RANGE};
+    int64_t rows = decoding_symbols(s->setting);
+    if (!w.how->asks_late) *bias = graph_param(s->g, "decoder.classifier.classifier.bias", SHAPE(rows), init, ROLE_BIAS);
+    return graph_param(s->g, "decoder.classifier.classifier.weight", SHAPE(rows, w.width), init, ROLE_MATRIX);
 }
 
 // ---- decoding
@@ -192,7 +189,7 @@ static int recurrent_next(struct step *s, const struct decoder_prefix *p)
 }
 
 #define DECODER                                                                                                        \
-    {.states = recurrent_states, .encode = recurrent_encode, .next = recurrent_next, .logits = recurrent_logits,       \
+    {.states = recurrent_states, .encode = recurrent_encode, .next = recurrent_next, .output = recurrent_output,       \
      .memory = recurrent_memory, .cache = recurrent_cache}
 const struct recurrent recurrent_gnmt = {.decoder = DECODER, .first = "decoder.att_rnn.rnn",
                                          .attention = "decoder.att_rnn.attn", .bidirectional = true, .normalised = true};

@@ -43,11 +43,11 @@ static int embed(struct writing *w, int index, int at)
     struct graph *g = w->net.g;
     if (g->error) return NONE;
     const struct translation_keys *k = w->keys;
-    struct shape of = g->value[index].shape;
     graph_scope(g, "embedding");
-    int table = graph_state(g, POSITIONS, SHAPE(k->positions, k->width), F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    int places = graph_state(g, POSITIONS, SHAPE(k->positions, k->width), F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
     int x = g_scale(g, g_gather(g, symbols(w), index), (float)sqrt((double)k->width));
-    int places = at == NONE ? g_slice(g, table, 0, 0, of.dim[1]) : g_reshape(g, g_gather(g, table, at), SHAPE(k->width));
+    if (at == NONE) places = g_slice(g, places, 0, 0, g->value[index].shape.dim[1]);
+    else places = g_reshape(g, g_gather(g, places, at), SHAPE(k->width));
     return net_dropout(&w->net, g_cast(g, g_add(g, x, places), w->setting->dtype));
 }
 
@@ -129,11 +129,11 @@ static int transformer_next(struct step *s, const struct decoder_prefix *p)
     return g_reshape(g, x, SHAPE(hypotheses, width));
 }
 
-static int transformer_logits(struct step *s, int states)
+static int transformer_output(struct step *s, int *bias)
 {
+    (void)bias;
     struct writing w = writing_of(s);
-    graph_scope(s->g, "output");
-    return g_linear(s->g, states, symbols(&w), NONE, s->setting->dtype);
+    return symbols(&w);
 }
 
 int transformer_begin(const struct setting *c, struct session *session, struct dataset *view)
@@ -149,5 +149,5 @@ int transformer_begin(const struct setting *c, struct session *session, struct d
 }
 
 const struct decoding transformer_decoder = {.states = transformer_states, .encode = transformer_encode,
-                                                  .next = transformer_next, .logits = transformer_logits,
+                                                  .next = transformer_next, .output = transformer_output,
                                                   .memory = transformer_memory, .cache = transformer_cache};

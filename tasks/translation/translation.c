@@ -59,16 +59,17 @@ static void train_batch(struct step *s)
     struct graph *g = s->g;
     const struct decoding *t = decoding_of(s->setting);
     int64_t batch = s->is.batch, length = s->is.length;
-    int target = step_input(s, "target"), input[] = {constant(s, "begin", SHAPE(batch, 1), I32, BPE_BOS), NONE};
+    int target = step_input(s, "target"), out[3], input[] = {constant(s, "begin", SHAPE(batch, 1), I32, BPE_BOS), NONE};
     mark_symbols(s);
     if (length > 1) input[1] = g_slice(g, target, 1, 0, length - 1);
     int read = length > 1 ? g_concat(g, input, 2, 1) : input[0];
-    int states = t->states(s, step_input(s, "source"), step_input(s, "source.length"), read), out[3];
-    int logits = t->logits(s, states);
+    struct linear_xent l = {.bias = NONE, .labels = target, .smoothing = (float)s->setting->recipe->label_smoothing};
+    l.x = t->states(s, step_input(s, "source"), step_input(s, "source.length"), read);
+    l.w = t->output(s, &l.bias);
     graph_scope(g, "loss");
     int mask[] = {constant(s, "ones", SHAPE(batch, length), F32, 1), NONE, step_input(s, "target.length")};
-    int valid = graph_node(g, OP_MASK, mask, 3, &(union attr){.mask = {.axis = 1}}, NULL);
-    g_xent_full(g, (int[]){logits, target, valid}, (float)s->setting->recipe->label_smoothing, false, out);
+    l.weights = graph_node(g, OP_MASK, mask, 3, &(union attr){.mask = {.axis = 1}}, NULL);
+    g_linear_xent(g, &l, out);
     step_mean_loss(s, "loss", out[0], out[2], 1);
 }
 

@@ -29,8 +29,8 @@ struct decoding {
     // Computes one more word of each hypothesis -> [N,C]. Reads decoding_lengths, the slots of `encode` and the caches; updates
     // the caches.
     int (*next)(struct step *, const struct decoder_prefix *);
-    // The output layer: [..,C] -> logits [..,V] of the activations' type. V is decoding_symbols.
-    int (*logits)(struct step *, int states);
+    // The output layer: its weights f32[V,C]; *bias, NONE before, may become f32[V]. V is decoding_symbols.
+    int (*output)(struct step *, int *bias);
     // Slot `number`, [B,..], that `encode` writes; NONE: there are no more.
     int (*memory)(struct step *, int number);
     // Slot `number`, [N,..], whose rows move with their hypotheses when the beam is reordered; NONE: there are no more.
@@ -44,6 +44,12 @@ static inline const struct decoding *decoding_of(const struct setting *c)
 static inline int64_t decoding_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
 {
     return c->data->field[0].classes;
+}
+static inline int decoding_logits(struct step *s, int states)  // [..,C] -> [..,V], of the activations' type
+{
+    int bias = NONE, w = decoding_of(s->setting)->output(s, &bias);
+    graph_scope(s->g, "output");
+    return g_linear(s->g, states, w, bias, s->setting->dtype);
 }
 // S of the batch's bucket, and the slot i32[B] with the lengths of the sources. A decoding may have fewer samples than the batch
 // of the feed.

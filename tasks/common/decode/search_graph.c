@@ -122,7 +122,7 @@ static int logits_of(const struct searching *o, const struct word *w)
     int count = map2(o, MAP_ADD, fixed(o, "one", SHAPE(o->all, 1), F32, 1), w->now);
     struct decoder_prefix prefix = {.token = o->token, .at = o->at, .count = g_cast(g, g_reshape(g, count, SHAPE(o->all)), I32),
                                      .beam = o->beam, .seen = o->coverage != NONE || o->seen != NONE};
-    int z = g_cast(g, o->decoder->logits(o->s, o->decoder->next(o->s, &prefix)), F32);
+    int z = g_cast(g, decoding_logits(o->s, o->decoder->next(o->s, &prefix)), F32);
     graph_scope(g, "search");
     int in[] = {z, fixed(o, "first", SHAPE(o->all), I32, BPE_EOS), fixed(o, "last", SHAPE(o->all), I32, (float)o->symbols)};
     return graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = NEVER}}, NULL);

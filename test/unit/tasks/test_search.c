@@ -58,23 +58,23 @@ static int next(struct step *s, const struct decoder_prefix *p)
     g_append(g, past, g_reshape(g, g_concat(g, (int[]){zero, word}, 2, 1), SHAPE(all, 1, 2 * C)), p->at);
     struct attention a = {.q = g_reshape(g, zero, SHAPE(all, 1, C)), .kv = past, .lengths = p->count, .q_lengths = NONE,
                           .key = NONE, .step = NONE, .attr = {.heads = 1}};
-    return g_add(g, state, g_reshape(g, g_attention(g, &a), SHAPE(all, C)));
-}
-
-static int logits(struct step *s, int states)
-{
-    int64_t all = s->g->error ? 1 : s->g->value[states].shape.dim[0], beam = all / s->is.batch;
-    int owner = owner_of(s, all, beam);
+    int states = g_add(g, state, g_reshape(g, g_attention(g, &a), SHAPE(all, C)));
     // The source shifts what the attention says: it looks at its word number (h0 > 0).
-    int look = g_gather(s->g, memory_of(s, 1), owner), by = g_slice(s->g, states, 1, 0, 1);
+    int look = g_gather(g, memory_of(s, 1), owner), by = g_slice(g, states, 1, 0, 1);
     union attr spread = {.move = {.axes = 1u << 1, .shape = SHAPE(all, S), .factor = 1}};
-    int scaled = g_mul(s->g, look, graph_node(s->g, OP_BROADCAST, &by, 1, &spread, NULL));
-    step_keep(s, decoding_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
-    return g_linear(s->g, states, table(s->g, "U", V), NONE, F32);
+    int scaled = g_mul(g, look, graph_node(g, OP_BROADCAST, &by, 1, &spread, NULL));
+    step_keep(s, decoding_attention(s, p->beam), g_scale(g, g_act(g, scaled, ACT_SIGMOID), 0.2f));
+    return states;
 }
 
-static const struct decoding tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
-                                       .cache = cache_of};
+static int output(struct step *s, int *bias)
+{
+    (void)bias;
+    return table(s->g, "U", V);
+}
+
+static const struct decoding tiny = {.encode = encode, .next = next, .output = output, .memory = memory_of,
+                                     .cache = cache_of};
 
 // ---- the same on the host, from the slots' values
 struct plain {

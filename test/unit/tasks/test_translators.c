@@ -83,7 +83,7 @@ static struct forced force(struct setup *o, struct graph *g, bool trains)
     for (int i = 0; i < 5; i++)
         in[i] = graph_state(g, names[i], shapes[i], I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
     const struct decoding *t = decoding_of(&o->setting);
-    struct forced f = {.logits = t->logits(&step, t->states(&step, in[0], in[1], in[2]))};
+    struct forced f = {.logits = decoding_logits(&step, t->states(&step, in[0], in[1], in[2]))};
     int ones = graph_state(g, "ones", SHAPE(B, T), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
     int valid = graph_node(g, OP_MASK, (int[]){ones, NONE, in[4]}, 3, &(union attr){.mask = {.axis = 1}}, NULL);
     f.loss = g_xent_full(g, (int[]){f.logits, in[3], valid}, 0, false, out);
@@ -208,7 +208,7 @@ static void next_word(struct step *s)
     struct decoder_prefix p = {.token = step_slot(s, "token", SHAPE(ALL), I32), .at = step_slot(s, "at", SHAPE(1), I32),
                                  .count = step_slot(s, "count", SHAPE(ALL), I32), .beam = BEAM,
                               .seen = true};
-    step_keep(s, step_slot(s, "logits", SHAPE(ALL, decoding_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
+    step_keep(s, step_slot(s, "logits", SHAPE(ALL, decoding_symbols(s->setting)), F32), decoding_logits(s, t->next(s, &p)));
 }
 enum { BEGIN, NEXT, SEARCH, PROGRAMS = SEARCH + 2 };
 static void search_next(struct step *s) { search_program(s, searched, s->number - SEARCH); }
