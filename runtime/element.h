@@ -259,14 +259,25 @@ DAWN_BOTH struct augment_draw element_augment(const int32_t key[4], uint32_t ima
     return d;
 }
 
+// Dropout: one draw serves eight elements, with a piece of 16 bits each. An element is kept if its piece is not below this.
+enum { DROPOUT_DRAW = 8 };
+DAWN_BOTH uint32_t element_least(float p)
+{
+    uint32_t least = (uint32_t)(p * 65536.0f + 0.5f);
+    return least > 65535u ? 65535u : least;
+}
+DAWN_BOTH struct rng4 element_dropout_draw(const int32_t key[4], uint32_t step, uint32_t site, uint64_t draw)
+{
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    return rng_philox(seed, (uint32_t)draw, (uint32_t)(draw >> 32), RNG_DROPOUT | site << 8, step);
+}
 // True if the dropout `site` keeps element `i` at this step.
 DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, uint64_t i, float p)
 {
-    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
-    struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, step);
-    // Not r.v[i & 3]: on a GPU an index puts the draw into memory.
-    uint32_t low = i & 1u ? r.v[1] : r.v[0], high = i & 1u ? r.v[3] : r.v[2];
-    return rng_unit(i & 2u ? high : low) >= p;
+    struct rng4 r = element_dropout_draw(key, step, site, i / DROPOUT_DRAW);
+    // Not an index: on a GPU it puts the draw into memory.
+    uint32_t low = i & 2u ? r.v[1] : r.v[0], high = i & 2u ? r.v[3] : r.v[2];
+    return ((i & 4u ? high : low) >> (16 * (i & 1u)) & 0xffffu) >= element_least(p);
 }
 
 // Cosine and sine of x, |x| <= pi / 4, and `quarter` quarters of a turn: absolute error below 1e-7 (Cephes' polynomials).
@@ -305,22 +316,15 @@ DAWN_BOTH struct rng4 element_random_draw(const int32_t key[4], uint32_t step, u
 }
 
 // Dropout of the probabilities of attention. `row` numbers (sample, head, query). One draw serves eight keys that are 16 apart,
-// with 16 bits each, so that 16 adjacent keys are the lanes of a vector: key 128 b + 16 j + i is piece j of draw 16 b + i.
+// so that 16 adjacent keys are the lanes of a vector: key 128 b + 16 j + i is piece j of draw 16 b + i.
 enum { ATTENTION_LANES = 16, ATTENTION_DRAW = 8 };  // keys in a vector; keys served by one draw
 
 DAWN_BOTH struct rng4 element_attention_draw(const int32_t key[4], uint32_t step, uint32_t site, uint32_t row, uint32_t draw)
 {
-    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
-    return rng_philox(seed, row, draw, RNG_DROPOUT | site << 8, step);
+    return element_dropout_draw(key, step, site, (uint64_t)draw << 32 | row);
 }
 DAWN_BOTH uint32_t element_attention_piece(struct rng4 r, int piece)  // 16 bits
 {
     return r.v[piece >> 1] >> (16 * (piece & 1)) & 0xffffu;
 }
-// A key is kept if its piece is not below this.
-DAWN_BOTH uint32_t element_attention_least(float p)
-{
-    uint32_t least = (uint32_t)(p * 65536.0f + 0.5f);
-    return least > 65535u ? 65535u : least;
-}
-DAWN_BOTH float element_attention_factor(float p) { return 65536.0f / (65536.0f - (float)element_attention_least(p)); }
+DAWN_BOTH float element_attention_factor(float p) { return 65536.0f / (65536.0f - (float)element_least(p)); }

@@ -545,7 +545,7 @@ static void begin_attention(struct attending *o, const struct cpu_step *s, int q
     }
     if (s->in[lengths + 2])
         o->mask = (struct attention_mask){s->in[lengths + 2], *(const uint32_t *)s->in[lengths + 3], (uint32_t)a->site,
-                                          element_attention_least(a->p), element_attention_factor(a->p)};
+                                          element_least(a->p), element_attention_factor(a->p)};
 }
 
 static int attention_run(struct cpu_step *s)

@@ -38,43 +38,47 @@ void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64
     EACH_TYPE(t, scale_of, x, factor, y, n);
 }
 
-ALWAYS void drop_run(enum dtype t, const void *x, const float *draw, int64_t n, float p, void *y)
+typedef uint16_t __attribute__((may_alias)) piece;
+ALWAYS void drop_run(enum dtype t, const void *x, const piece *drawn, int64_t n, float p, void *y)
 {
-    float factor = 1.0f / (1.0f - p);
+    const float factor = 1.0f / (1.0f - p);
+    const uint32_t least = element_least(p);
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
         float kept = get(t, x, i) * factor;
-        put(t, y, i, draw[i] >= p ? kept : 0.0f);
+        put(t, y, i, drawn[i] >= least ? kept : 0.0f);
     }
 }
 
-// The draws that serve elements i .. end, at most DRAWS, and whole groups: a row may need fewer. Returns their number.
+// The draws that serve elements i .. end, `each` a draw, at most DRAWS, and whole groups: a row may need fewer.
 enum { SERVED = 4 };
-ALWAYS int64_t draw_blocks(int64_t i, int64_t end, const int32_t *key, uint32_t purpose, uint32_t step, uint32_t (*v)[DRAWS])
+ALWAYS int64_t draw_blocks(int64_t i, int64_t end, const int each, const int32_t *key, uint32_t purpose, uint32_t step,
+                           uint32_t (*v)[DRAWS])
 {
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
-    int64_t draws = (end - i + SERVED * LANE_GROUP - 1) / SERVED & -LANE_GROUP;
+    int64_t draws = (end - i + each * LANE_GROUP - 1) / each & -LANE_GROUP;
     if (draws > DRAWS) draws = DRAWS;
     for (int64_t j = 0; j < DRAWS; j++) {
-        uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
+        uint64_t block = (uint64_t)(i / each + j);
         v[0][j] = (uint32_t)block, v[1][j] = (uint32_t)(block >> 32), v[2][j] = purpose, v[3][j] = step;
     }
     philox_all(seed, v, (int)draws);
     return draws;
 }
 
-// element_keeps(), with one draw for four adjacent elements.
+// element_keeps(): the words of a draw in turn, each with two pieces, the lower one first.
 void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step,
                          int site, float p, void *y)
 {
-    uint32_t v[4][DRAWS];
-    float mask[SERVED * DRAWS];
-    for (int64_t i = first & ~INT64_C(3); i < first + n; i += SERVED * DRAWS) {
-        int64_t draws = draw_blocks(i, first + n, key, RNG_DROPOUT | (uint32_t)site << 8, step, v);
+    enum { MOST = DROPOUT_DRAW * DRAWS };
+    uint32_t v[4][DRAWS], word[4 * DRAWS];
+    for (int64_t i = first / DROPOUT_DRAW * DROPOUT_DRAW; i < first + n; i += MOST) {
+        int64_t draws = draw_blocks(i, first + n, DROPOUT_DRAW, key, RNG_DROPOUT | (uint32_t)site << 8, step, v);
         for (int64_t j = 0; j < (draws & -LANE_GROUP); j++)
-            for (int64_t w = 0; w < 4; w++) mask[4 * j + w] = rng_unit(v[w][j]);
-        int64_t low = i < first ? first : i, high = i + 4 * DRAWS < first + n ? i + 4 * DRAWS : first + n;
-        EACH_TYPE(t, drop_run, from(t, x, low - first), mask + (low - i), high - low, p, into(t, y, low - first));
+            for (int64_t w = 0; w < 4; w++) word[4 * j + w] = v[w][j];
+        const int64_t low = i < first ? first : i, high = i + MOST < first + n ? i + MOST : first + n;
+        const piece *drawn = (const piece *)word + (low - i);
+        EACH_TYPE(t, drop_run, from(t, x, low - first), drawn, high - low, p, into(t, y, low - first));
     }
 }
 
@@ -83,7 +87,7 @@ void LOOPS_NAME(random)(const struct random_attr *a, int64_t first, int64_t n, c
     uint32_t v[4][DRAWS];
     float x[SERVED * DRAWS], scale = a->normal ? a->b : a->b - a->a;
     for (int64_t i = first & ~INT64_C(3); i < first + n; i += SERVED * DRAWS) {
-        int64_t draws = draw_blocks(i, first + n, key, RNG_RANDOM | (uint32_t)a->site << 8, step, v);
+        int64_t draws = draw_blocks(i, first + n, SERVED, key, RNG_RANDOM | (uint32_t)a->site << 8, step, v);
         for (int64_t j = 0; j < (draws & -LANE_GROUP) && a->normal; j++)
             for (int64_t w = 0; w < 4; w += 2) element_normals(v[w][j], v[w + 1][j], &x[4 * j + w], &x[4 * j + w + 1]);
         for (int64_t j = 0; j < (draws & -LANE_GROUP) && !a->normal; j++)

@@ -161,7 +161,7 @@ template <int QUERIES>
 __device__ static inline void draw_kept(const struct k_attention &k, const head &o, int query, int key, kept<QUERIES> &to)
 {
     if (!k.key) return;
-    const uint32_t least = element_attention_least(k.p);
+    const uint32_t least = element_least(k.p);
     for (int i = threadIdx.x; i < QUERIES * ATTENTION_LANES; i += BLOCK) {
         const int row = i / ATTENTION_LANES, lane = i % ATTENTION_LANES;
         const rng4 r = draw_of(k, o.row + query + row, key / ATTENTION_SPAN * ATTENTION_SPAN + lane);

@@ -171,24 +171,19 @@ K_LAUNCHER(k_cast)
     return cudaErrorInvalidValue;
 }
 
-// ---- dropout: element_keeps of element.h, with all four draws of a counter used at once
+// ---- dropout: element_keeps of element.h, with all pieces of a draw used at once
 
 template <typename T> __global__ void dropout(const struct k_dropout k)
 {
     enum { N = wide<T>::N };
     const T *x = (const T *)k.x;
     T *y = (T *)k.y;
-    uint64_t seed = (uint64_t)(uint32_t)k.key[0] | (uint64_t)(uint32_t)k.key[1] << 32;
-    uint32_t step = (uint32_t)*k.step;
+    const uint32_t step = (uint32_t)*k.step, least = element_least(k.p);
     int64_t at = first_lane(N), stride = next_lane(N);
     for (; at + N <= k.count; at += stride) {
         float v[N];
         load<N>(x + at, v);
-        for (int four = 0; four < N; four += 4) {
-            uint64_t i = (uint64_t)at + four;
-            struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | k.site << 8, step);
-            for (int j = 0; j < 4; j++) v[four + j] = rng_unit(r.v[j]) >= k.p ? v[four + j] * k.factor : 0.0f;
-        }
+        drop_adjacent<N>(element_dropout_draw(k.key, step, k.site, (uint64_t)at / DROPOUT_DRAW), at, least, k.factor, v);
         store<N>(y + at, v);
     }
     for (; at < k.count; at++)

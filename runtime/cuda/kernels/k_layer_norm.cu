@@ -28,22 +28,17 @@ template <int N> __device__ static inline void load_or(const float *from, int64_
     for (int i = 0; i < N; i++) into[i] = otherwise;
 }
 
-// element_keeps of element.h for N adjacent elements, the first a multiple of N; four of them share a draw.
+// element_keeps of element.h for N adjacent elements, the first a multiple of N; eight of them share a draw.
 template <int N>
 __device__ static inline void drop(const int32_t *key, const int32_t *step, uint32_t site, float p, float factor, int64_t at,
                                    float (&v)[N])
 {
-    if (N < 4) {
+    if constexpr (N < 4)
         for (int i = 0; i < N; i++)
             v[i] = element_keeps(key, (uint32_t)*step, site, (uint64_t)(at + i), p) ? v[i] * factor : 0.0f;
-        return;
-    }
-    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
-    for (int four = 0; four + 4 <= N; four += 4) {
-        uint64_t i = (uint64_t)at + four;
-        struct rng4 r = rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_DROPOUT | site << 8, (uint32_t)*step);
-        for (int j = 0; j < 4; j++) v[four + j] = rng_unit(r.v[j]) >= p ? v[four + j] * factor : 0.0f;
-    }
+    else
+        drop_adjacent<N>(element_dropout_draw(key, (uint32_t)*step, site, (uint64_t)at / DROPOUT_DRAW), at, element_least(p),
+                         factor, v);
 }
 
 // The value to normalise: x, or the sum, rounded to its stored type.

@@ -85,3 +85,12 @@ __device__ static inline bool columns_join(const struct k_columns &o, const stru
     }
     return s.below == 0 && s.column < o.columns;
 }
+
+// Dropout of N elements from `at` on, 4 or 8 of the eight that draw r serves.
+template <int N>
+__device__ static inline void drop_adjacent(struct rng4 r, int64_t at, uint32_t least, float factor, float (&v)[N])
+{
+    static_assert(N == 4 || N == DROPOUT_DRAW, "elements of one draw");
+    if (N == 4 && at & 4) r.v[0] = r.v[2], r.v[1] = r.v[3];
+    for (int j = 0; j < N; j++) v[j] = (r.v[j >> 1] >> (16 * (j & 1)) & 0xffffu) >= least ? v[j] * factor : 0.0f;
+}
