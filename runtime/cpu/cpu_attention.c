@@ -11,7 +11,6 @@
 //   pairs   [unit][column]   units lie down a column
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/product/pairs_product.h"
 #include "runtime/cpu/tiles/tiles.h"
 #include "runtime/element.h"
 
@@ -52,10 +51,17 @@ struct matrix {
     int64_t pitch, rows;
 };
 
+// Rows of a factor, `row` numbers apart.
+struct factor {
+    float *at;
+    int64_t row;
+};
+
 enum { AHEAD = 9 };
 struct head {
     uint32_t *k_words, *v_words;    // [units][padded]
     uint32_t *k_pairs, *v_pairs;    // [keys][wide]
+    struct factor columns;          // f32: of values, backward of keys
     uint32_t *q, *dy;               // [QUERIES][units]
     uint32_t *q_pairs, *dy_pairs;   // [QUERIES][wide]
     float *s, *dp;                  // [QUERIES][padded]; pairs need PAIRS_QUERIES rows of s and no dp
@@ -217,33 +223,43 @@ static int64_t number_of(const struct attending *o, int64_t b, int64_t head, int
 }
 
 // ---- f32 numbers: packing
-// Rows [first, first + n) as rows of units; further rows up to `padded` become zeros.
-static void pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, int64_t padded, uint32_t *to)
+// The tensor's own rows are a factor where they are f32, as many as a product reads, and near each other.
+static bool in_place(const struct attending *o, struct matrix m, int64_t first, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
-    if (padded > n) memset(to + n * o->units, 0, (size_t)((padded - n) * o->units) * 4);
+    enum { NEAR = 1024 };  // with rows of 4 KB or more, few sets of the first cache would hold them all
+    return o->dtype == F32 && m.pitch < NEAR && (n % 2 == 0 || first + n < m.rows);
 }
 
-// Rows [0, n) as columns: to[unit][row]. Columns of zeros follow up to `padded`. `row` holds 16 rows of units.
+// Rows [first, first + n) as rows of units.
+static struct factor pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
+{
+    if (in_place(o, m, first, n)) return (struct factor){row_to(o, m, first), m.pitch};
+    for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
+    if (n % 2) memset(to + n * o->units, 0, (size_t)o->units * 4);
+    return (struct factor){(float *)to, o->units};
+}
+
+// Rows [0, n) as columns: to[unit][row]. Columns of zeros follow up to `padded`. `row` holds QUERIES rows of units.
 static void pack_words(const struct attending *o, struct matrix m, int64_t n, uint32_t *row, uint32_t *to)
 {
-    enum { SIDE = 16 };
-    for (int64_t k = 0; k < o->padded; k += SIDE) {
-        int64_t count = k >= n ? 0 : least_of(n - k, SIDE);
-        pack_rows(o, m, k, count, SIDE, row);
-        for (int64_t u = 0; u < o->units; u++)
-            for (int64_t i = 0; i < SIDE; i++) to[u * o->padded + k + i] = row[i * o->units + u];
+    for (int64_t k = 0; k < n; k += QUERIES) {
+        int64_t count = least_of(n - k, QUERIES);
+        struct factor f = pack_rows(o, m, k, count, row);
+        o->loops->turn(f.at, count, o->units, f.row, (float *)to + k, o->padded);
     }
+    for (int64_t u = 0; u < o->units; u++) memset(to + u * o->padded + n, 0, (size_t)(o->padded - n) * 4);
 }
 
-// Rows [first, first + n) as to[unit][column].
-static void pack_columns(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
+// Rows [first, first + n) as unit[n][column].
+static struct factor pack_columns(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
 {
+    if (o->d == o->wide && in_place(o, m, first, n)) return (struct factor){row_to(o, m, first), m.pitch};
     for (int64_t i = 0; i < n; i++) {
         uint32_t *unit = to + i * o->wide;
         for (int64_t c = o->d; c < o->wide; c++) unit[c] = 0;
         o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)unit, o->d);
     }
+    return (struct factor){(float *)to, o->wide};
 }
 
 static void write_rows(const struct attending *o, const float *x, int64_t n, struct matrix to, int64_t first)
@@ -255,30 +271,34 @@ static void write_rows(const struct attending *o, const float *x, int64_t n, str
 // c (+)= a b; see struct product. Strides are in units.
 static void multiply(const struct attending *o, struct product p)
 {
-    p.rows = round_up(p.rows, PRODUCT_ROWS);
+    p.rows = round_up(p.rows, 2);
     o->loops->product(&p);
 }
 
 // s[queries][padded] = q k'
-static void score(const struct attending *o, const uint32_t *q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
+static void score(const struct attending *o, struct factor q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
 {
-    multiply(o, (struct product){.a = (const float *)q, .b = (const float *)k_words, .c = s, .rows = queries,
-                                 .columns = round_up(n, PRODUCT_LANES), .depth = o->units, .a_row = o->units, .a_unit = 1,
+    multiply(o, (struct product){.a = q.at, .b = (const float *)k_words, .c = s, .rows = queries,
+                                 .columns = round_up(n, PRODUCT_LANES), .depth = o->units, .a_row = q.row, .a_unit = 1,
                                  .b_row = o->padded, .c_row = o->padded});
 }
 
-// y[queries][wide] = s[queries][n] b[n][wide]
-static void weigh(const struct attending *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries, int64_t n)
+// Rows [first, first + queries) of y = s[queries][n] b[n][wide]
+static void weigh(const struct attending *o, const struct head *h, const float *s, struct factor b, int64_t queries, int64_t n,
+                  struct matrix y, int64_t first)
 {
-    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = h->y, .rows = queries, .columns = o->wide, .depth = n,
-                                 .a_row = o->padded, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+    bool here = o->d == o->wide && queries % 2 == 0 && in_place(o, y, first, queries);
+    struct factor to = here ? (struct factor){row_to(o, y, first), y.pitch} : (struct factor){h->y, o->wide};
+    multiply(o, (struct product){.a = s, .b = b.at, .c = to.at, .rows = queries, .columns = o->wide, .depth = n,
+                                 .a_row = o->padded, .a_unit = 1, .b_row = b.row, .c_row = to.row});
+    if (!here) write_rows(o, h->y, queries, y, first);
 }
 
 // sum[n][wide] += s' b, s[queries][n]
-static void collect(const struct attending *o, const float *s, const uint32_t *b, int64_t queries, int64_t n, float *sum)
+static void collect(const struct attending *o, const float *s, struct factor b, int64_t queries, int64_t n, float *sum)
 {
-    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = n, .columns = o->wide, .depth = queries,
-                                 .a_row = 1, .a_unit = o->padded, .b_row = o->wide, .c_row = o->wide, .adds = true});
+    multiply(o, (struct product){.a = s, .b = b.at, .c = sum, .rows = n, .columns = o->wide, .depth = queries,
+                                 .a_row = 1, .a_unit = o->padded, .b_row = b.row, .c_row = o->wide, .adds = true});
 }
 
 // ---- f32 numbers: blocks of queries, the last of which sees a key
@@ -286,8 +306,7 @@ static void forward_block(const struct attending *o, const struct head *h, int64
 {
     int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
     int64_t n = seen_by(o, h, first + queries - 1);
-    pack_rows(o, part_of(o, Q, b, head), first, queries, QUERIES, h->q);
-    score(o, h->q, h->k_words, queries, n, h->s);
+    score(o, pack_rows(o, part_of(o, Q, b, head), first, queries, h->q), h->k_words, queries, n, h->s);
     for (int64_t i = 0; i < queries; i++) {
         float lse = 0.0f, *s = h->s + i * o->padded;
         int64_t seen = seen_by(o, h, first + i);
@@ -296,17 +315,19 @@ static void forward_block(const struct attending *o, const struct head *h, int64
         if (o->lse_to) o->lse_to[row + i] = lse;
     }
     if (!o->to) return;
-    weigh(o, h, h->s, h->v_pairs, queries, n);
-    write_rows(o, h->y, queries, head_of(o, o->to, b, head), first);
+    weigh(o, h, h->s, h->columns, queries, n, head_of(o, o->to, b, head), first);
 }
 
 static float dot_rows(const struct attending *o, const void *a, const void *b, float *const row[2])
 {
-    double sum = 0;
-    o->loops->widen(o->dtype, a, row[0], o->d);
-    o->loops->widen(o->dtype, b, row[1], o->d);
-    for (int64_t i = 0; i < o->d; i++) sum += (double)row[0][i] * (double)row[1][i];
-    return (float)sum;
+    const float *x = a, *y = b;
+    double sum[4] = {0};
+    if (o->dtype != F32) {
+        o->loops->widen(o->dtype, a, row[0], o->d), x = row[0];
+        o->loops->widen(o->dtype, b, row[1], o->d), y = row[1];
+    }
+    for (int64_t i = 0; i < o->d; i++) sum[i % 4] += (double)x[i] * (double)y[i];
+    return (float)(sum[0] + sum[1] + sum[2] + sum[3]);
 }
 
 static void backward_block(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
@@ -314,23 +335,16 @@ static void backward_block(const struct attending *o, const struct head *h, int6
     int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
     int64_t n = seen_by(o, h, first + queries - 1);
     struct matrix q = part_of(o, Q, b, head), y = head_of(o, o->y, b, head), dy = head_of(o, o->dy, b, head);
-    pack_rows(o, q, first, queries, QUERIES, h->q);
-    pack_rows(o, dy, first, queries, QUERIES, h->dy);
-    pack_columns(o, q, first, queries, h->q_pairs);
-    pack_columns(o, dy, first, queries, h->dy_pairs);
-    score(o, h->q, h->k_words, queries, n, h->s);
-    score(o, h->dy, h->v_words, queries, n, h->dp);
+    score(o, pack_rows(o, q, first, queries, h->q), h->k_words, queries, n, h->s);
+    score(o, pack_rows(o, dy, first, queries, h->dy), h->v_words, queries, n, h->dp);
     for (int64_t i = 0; i < queries; i++)
         o->loops->attend_back(h->s + i * o->padded, h->dp + i * o->padded, seen_by(o, h, first + i), score_columns(n), o->scale,
                               &o->mask, (uint32_t)(row + i), o->lse[row + i],
                               dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
-    if (o->part[Q].grad) {
-        weigh(o, h, h->dp, h->k_pairs, queries, n);
-        write_rows(o, h->y, queries, grad_of_part(o, Q, b, head), first);
-    }
+    if (o->part[Q].grad) weigh(o, h, h->dp, h->columns, queries, n, grad_of_part(o, Q, b, head), first);
     if (!o->part[K].grad) return;
-    collect(o, h->s, h->dy_pairs, queries, n, h->dv);
-    collect(o, h->dp, h->q_pairs, queries, n, h->dk);
+    collect(o, h->s, pack_columns(o, dy, first, queries, h->dy_pairs), queries, n, h->dv);
+    collect(o, h->dp, pack_columns(o, q, first, queries, h->q_pairs), queries, n, h->dk);
 }
 
 // ---- pairs of bf16: blocks of queries
@@ -339,12 +353,6 @@ static void clear_tile(const struct head *h, int64_t queries, int64_t pitch)
 {
     int64_t rows = round_up(queries, PAIRS_TILE) - queries;
     memset(h->narrow + queries * pitch, 0, (size_t)(rows * pitch) * sizeof *h->narrow);
-}
-
-static void multiply_pairs(const struct attending *o, const struct product *p)
-{
-    if (o->tiles) tiles_product(p);
-    else pairs_product(p);
 }
 
 static void forward_pairs(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
@@ -363,9 +371,10 @@ static void forward_pairs(const struct attending *o, const struct head *h, int64
     if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
     if (!o->to) return;
     clear_tile(h, queries, o->padded);
-    multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
-                                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (n + 1) / 2,
-                                        .a_row = o->padded / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+    struct product p = {.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
+                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (n + 1) / 2,
+                        .a_row = o->padded / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide};
+    multiply_units(o->loops, true, o->tiles, &p);
     struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
     pairs_narrow(&y, h->y, o->wide, weight, 1);
 }
@@ -377,13 +386,13 @@ static void backward_products(const struct attending *o, const struct head *h, i
     struct product p = {.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
                         .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (keys + 1) / 2,
                         .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0};
-    multiply_pairs(o, &p);
+    multiply_units(o->loops, true, o->tiles, &p);
     p = (struct product){.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
                          .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = h->cleared || first > 0};
     p.a = (const float *)h->p_pairs, p.b = (const float *)h->dy_pairs, p.c = h->dv + key * o->wide;
-    multiply_pairs(o, &p);
+    multiply_units(o->loops, true, o->tiles, &p);
     p.a = (const float *)h->ds_pairs, p.b = (const float *)h->q_pairs, p.c = h->dk + key * o->wide;
-    multiply_pairs(o, &p);
+    multiply_units(o->loops, true, o->tiles, &p);
 }
 
 static void backward_pairs(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
@@ -439,7 +448,7 @@ static void forward_head(const struct attending *o, struct head *h, int64_t b, i
         pairs_pack_pairs(&v_rows, o->wide, h->v_pairs);
     } else {
         pack_words(o, k, h->n, h->q, h->k_words);
-        pack_columns(o, v, 0, h->n, h->v_pairs);
+        h->columns = pack_columns(o, v, 0, h->n, h->v_pairs);
     }
     for (int64_t first = h->start; first < h->queries; first += QUERIES) {
         fetch_ahead(o, h, first);
@@ -471,7 +480,7 @@ static void backward_head_floats(const struct attending *o, struct head *h, int6
     size_t sums = (size_t)(round_up(o->keys, PRODUCT_ROWS) + 2) * (size_t)o->wide;
     pack_words(o, k, h->n, h->q, h->k_words);
     pack_words(o, v, h->n, h->q, h->v_words);
-    pack_columns(o, k, 0, h->n, h->k_pairs);
+    h->columns = pack_columns(o, k, 0, h->n, h->k_pairs);
     memset(h->dk, 0, sums * sizeof(float));
     memset(h->dv, 0, sums * sizeof(float));
     for (int64_t first = h->start; first < h->queries; first += QUERIES) {

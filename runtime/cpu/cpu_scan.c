@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts that LSTM and GRU share: see cpu_scan.h.
 #include "runtime/cpu/cpu_scan.h"
-#include "runtime/cpu/product/pairs_product.h"
 #include "runtime/cpu/tiles/tiles.h"
 
 void scan_size(struct scan *o, const struct cpu_device *cpu, const struct graph *g, const struct node *n, int parts)
@@ -188,12 +187,7 @@ void scan_multiply(const struct scan *o, const struct task *k, const struct rows
                         .depth = o->depth, .a_row = o->depth, .a_unit = 1, .b_row = o->wide, .c_row = SCAN_PARTS * o->lanes,
                         .adds = adds};
     if (o->back) p.b = b + skip / unit * o->wide, p.c = r->product, p.columns = p.c_row = o->wide, p.depth = count / unit;
-    if (o->tiles)
-        tiles_product(&p);
-    else if (o->pairs)
-        pairs_product(&p);
-    else
-        o->loops->product(&p);
+    multiply_units(o->loops, o->pairs, o->tiles, &p);
 }
 
 const void *scan_set_units(const struct scan *o, const struct rows *r, int64_t b, const float *from, int64_t n)

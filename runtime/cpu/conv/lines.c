@@ -13,7 +13,6 @@
 #include "runtime/cpu/conv/lines.h"
 
 #include "runtime/common/base/threads.h"
-#include "runtime/cpu/product/pairs_product.h"
 #include "runtime/cpu/tiles/tiles.h"
 #include "runtime/element.h"
 
@@ -199,12 +198,7 @@ static void add_block(const struct lines *o, int64_t first, int64_t r, const str
         if (h < 0 || h >= c->h) continue;
         const float *x = s->lines + h * o->side, *dy = s->dy + p * o->units * o->wide;
         one.a = o->across ? dy : x, one.b = o->across ? x : dy;
-        if (o->pairs && c->tiles)
-            tiles_product(&one);
-        else if (o->pairs)
-            pairs_product(&one);
-        else
-            o->loops->product(&one);
+        multiply_units(o->loops, o->pairs, c->tiles, &one);
     }
 }
 

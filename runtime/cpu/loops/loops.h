@@ -167,6 +167,7 @@ struct map_run {
     LOOP(rotary_angles, (const uint64_t *turn, int64_t position, int64_t half, bool inverse, float *c, float *s))      \
     LOOP(rotate, (enum dtype, const void *x, int64_t heads, int64_t half, const float *c, const float *s, void *y))    \
     LOOP(join_rows, (const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)) /* a and b side by side */          \
+    LOOP(turn, (const float *x, int64_t rows, int64_t columns, int64_t row, float *y, int64_t to)) /* y[columns][to] = x' */ \
     LOOP(product, (const struct product *)) /* f32 units */                                                            \
     /* ---- F(4x4, 3x3) of Winograd (winograd4.c) at `channels` channels. Whole vectors, the last of which may overlap    \
             the one before it within the first panel */                                                                \

@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
+#include "runtime/cpu/product/pairs_product.h"
 
 // True if the processor has tiles and the system lets this process use them, unless DAWN_ISA is set. All
 // else here needs it.
@@ -27,3 +28,10 @@ void tiles_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const
 
 // Units are pairs of bf16, as of pairs_product(); columns are a multiple of 16.
 void tiles_product(const struct product *);
+
+// A product of f32 units, or of pairs by tiles or vectors.
+static inline void multiply_units(const struct loops *loops, bool pairs, bool tiles, const struct product *p)
+{
+    if (!pairs) loops->product(p);
+    else (tiles ? tiles_product : pairs_product)(p);
+}
