@@ -16,7 +16,6 @@ enum { LOSS, ROWS, COUNT, HIT, DX, DW, DBIAS };
 enum { TO_LOGITS, TO_DX, TO_DW, PRODUCTS };
 // The first piece of rows writes dw, all others add to it, and the last one may be shorter.
 enum { FIRST, MIDDLE, LAST, PIECES };
-enum { BLOCK = 4096 };  // elements of a row that are in the first cache at once
 
 struct linear {
     struct cpu_step *step;
@@ -26,7 +25,8 @@ struct linear {
     int64_t piece, pieces;   // rows of a piece
     struct dnnl_prim product[PIECES][PRODUCTS];
     void *logits, *w, *x, *dx, *scratch;     // w, x, dx: copies in `type`, if the stored ones have another
-    char *block;             // BLOCK logits per thread
+    float *power;            // e^(z - top) of a row of each thread, rows `padded` apart
+    int64_t padded;
     double *loss, *counted;  // of each row; its weight if it counts, else 0
     size_t scratch_bytes, bytes;
     int64_t first, count;    // rows of the piece that is computed now
@@ -51,6 +51,7 @@ static void size_linear(struct linear *o, const struct graph *g, const struct no
     const struct value *x = node_in(g, n, X), *w = node_in(g, n, W);
     o->type = widen_type(x->dtype);
     o->rows = shape_rows(&x->shape), o->classes = w->shape.dim[0], o->channels = w->shape.dim[1];
+    o->padded = loops_lanes(o->classes);
     o->wanted[TO_LOGITS] = true, o->wanted[TO_DX] = n->out[DX] != NONE, o->wanted[TO_DW] = n->out[DW] != NONE;
     int64_t most = n->attr.linear_xent.bytes / (o->classes * (int64_t)dtype_size(o->type));
     most = most < 1 ? 1 : most < o->rows ? most : o->rows;
@@ -88,7 +89,7 @@ static void carve_linear(struct linear *o, const struct graph *g, const struct n
     const int64_t size = (int64_t)dtype_size(o->type);
     const bool widens = node_in(g, n, X)->dtype != o->type;
     o->logits = cpu_take(&s, o->piece * o->classes, (size_t)size);
-    o->block = cpu_take(&s, BLOCK * threads, (size_t)size);
+    o->power = cpu_take(&s, o->padded * threads, sizeof(float));
     o->loss = cpu_take(&s, o->rows, sizeof(double));
     o->counted = cpu_take(&s, o->rows, sizeof(double));
     if (node_in(g, n, X)->dtype != F32) o->w = cpu_take(&s, o->classes * o->channels, (size_t)size);
@@ -138,20 +139,13 @@ struct sums {
     double power, flat;  // of e^(z - top), z
 };
 
-static struct sums sums_of(const struct linear *o, const void *z, int64_t n)
+static struct sums sums_of(const struct linear *o, const void *z, float *power)
 {
-    const struct cpu_step *s = o->step;
+    const struct loops *loops = o->step->cpu->loops;
     struct sums a = {.top = (float)element_get(o->type, z, 0)};
-    for (int64_t at = 0, many; at < n; at += many) {
-        many = n - at < BLOCK ? n - at : BLOCK;
-        float top = a.top;
-        double flat = 0;
-        s->cpu->loops->top_sum(o->type, cpu_at(o->type, z, at), many, &top, &flat);
-        a.flat += s->node->attr.linear_xent.smoothing > 0 ? flat : 0;  // else it may be infinite: 0 times it is no number
-        a.power *= a.power > 0 ? exp((double)a.top - (double)top) : 1;
-        a.top = top;
-        s->cpu->loops->exp_sum(o->type, cpu_at(o->type, z, at), many, top, &a.power);
-    }
+    loops->top_sum(o->type, z, o->classes, &a.top, &a.flat);
+    loops->exp_sum(o->type, z, o->classes, a.top, power, &a.power);
+    if (o->step->node->attr.linear_xent.smoothing == 0) a.flat = 0;  // it may be infinite: 0 times it is no number
     return a;
 }
 
@@ -166,26 +160,17 @@ static bool is_hit(const struct linear *o, const void *z, int64_t label, float t
     return label == 0 || before < own;
 }
 
-static void row_back(const struct linear *o, void *z, int64_t label, const struct xent_rates *r, char *block)
+// The gradient of the label is 1 less, of which smoothing spreads a part over all classes.
+static void row_back(const struct linear *o, void *z, int64_t label, const struct xent_rates *r, float *power)
 {
     const struct loops *loops = o->step->cpu->loops;
     const struct linear_xent_attr *a = &o->step->node->attr.linear_xent;
-    struct xent_rates own = *r;
-    own.even += 1 - a->smoothing;
-    for (int64_t at = 0, n; at < o->classes; at += n) {
-        n = o->classes - at < BLOCK ? o->classes - at : BLOCK;
-        void *d = cpu_at(o->type, z, at);
-        char slope[sizeof(float)];  // of the label, whose logit is overwritten
-        const bool here = label >= at && label < at + n;
-        if (here) loops->xent_back(o->type, cpu_at(o->type, z, label), 1, &own, slope);
-        if (a->cap > 0) memcpy(block, d, (size_t)n * dtype_size(o->type));
-        loops->xent_back(o->type, d, n, r, d);
-        if (here) memcpy(cpu_at(o->type, z, label), slope, dtype_size(o->type));
-        if (a->cap > 0) loops->cap_back(o->type, block, n, a->cap, d);
-    }
+    power[label] -= (1 - a->smoothing) / r->share;
+    loops->xent_slopes(a->cap > 0 ? F32 : o->type, power, o->classes, r, a->cap > 0 ? power : z);
+    if (a->cap > 0) loops->cap_back(o->type, power, o->classes, a->cap, z);
 }
 
-static void linear_row(const struct linear *o, int64_t row, char *block)
+static void linear_row(const struct linear *o, int64_t row, float *power)
 {
     const struct cpu_step *s = o->step;
     const struct linear_xent_attr *a = &s->node->attr.linear_xent;
@@ -198,7 +183,7 @@ static void linear_row(const struct linear *o, int64_t row, char *block)
     if (label < 0 && back) memset(z, 0, (size_t)o->classes * dtype_size(o->type));
     if (label < 0) return;
     if (s->in[BIAS] || a->cap > 0) s->cpu->loops->logits(o->type, z, o->classes, s->in[BIAS], a->cap);
-    struct sums sum = sums_of(o, z, o->classes);
+    struct sums sum = sums_of(o, z, power);
     double log_sum = (double)sum.top + log(sum.power), even = log_sum - sum.flat / (double)o->classes;
     double own = log_sum - element_get(o->type, z, label), smooth = (double)a->smoothing;
     o->loss[row] = ((1 - smooth) * own + (smooth > 0 ? smooth * even : 0)) * (double)weight;
@@ -206,14 +191,14 @@ static void linear_row(const struct linear *o, int64_t row, char *block)
     if (s->out[HIT]) ((float *)s->out[HIT])[row] = is_hit(o, z, label, sum.top);
     if (back)
         row_back(o, z, label, &(struct xent_rates){sum.top, (float)(1 / sum.power), a->smoothing / (float)o->classes, weight},
-                 block);
+                 power);
 }
 
 static void linear_rows(void *context, int64_t first, int64_t end, int thread)
 {
     const struct linear *o = context;
     for (int64_t i = first; i < end; i++)
-        linear_row(o, o->first + i, o->block + (int64_t)thread * BLOCK * (int64_t)dtype_size(o->type));
+        linear_row(o, o->first + i, o->power + thread * o->padded);
 }
 
 // dbias of some classes: rows are added in their order, so the split over threads does not matter.

@@ -161,7 +161,7 @@ static void add_chunk(const struct xent *o, struct xent_sums *a, int64_t begin, 
     if (s->node->attr.loss.smoothing > 0) a->flat += flat;  // else it may be infinite: 0 times it is no number
     a->power *= a->power > 0 ? exp((double)a->top - (double)top) : 1;
     a->top = top;
-    s->cpu->loops->exp_sum(t, x, n, top, &a->power);
+    s->cpu->loops->exp_sum(t, x, n, top, NULL, &a->power);
 }
 
 static void xent_row(const struct xent *o, int64_t row, float *scratch)

@@ -143,11 +143,13 @@ struct map_run {
     LOOP(any_above, (const float *x, int64_t n, float least, bool *any)) /* any x is not at most `least` */           \
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
     LOOP(top_sum, (enum dtype, const void *x, int64_t n, float *top, double *sum)) /* top = at least all x; sum += all x */ \
-    LOOP(exp_sum, (enum dtype, const void *x, int64_t n, float shift, double *sum)) /* sum += all exp(x - shift) */     \
+    LOOP(exp_sum, (enum dtype, const void *x, int64_t n, float shift, float *e, double *sum)) /* sum += all exp(x - shift),\
+                    which e has, too, with zeros up to a multiple of 16, unless it is NULL */                          \
     LOOP(xent_back, (enum dtype, const void *x, int64_t n, const struct xent_rates *, void *dx))                       \
+    LOOP(xent_slopes, (enum dtype, const float *e, int64_t n, const struct xent_rates *, void *dx)) /* the same of these */ \
     LOOP(logits, (enum dtype, void *z, int64_t n, const float *bias, float cap)) /* z = cap tanh((z + bias) / cap); bias may be\
                     NULL, and cap 0: z + bias */                                                                       \
-    LOOP(cap_back, (enum dtype, const void *z, int64_t n, float cap, void *d)) /* d = d (1 - (z / cap)^2) */            \
+    LOOP(cap_back, (enum dtype, const float *d, int64_t n, float cap, void *z)) /* z = d (1 - (z / cap)^2) */           \
     /* ---- layer norm: one row */                                                                                     \
     LOOP(layer_norm, (const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype, void *y,\
                       float *mean, float *rstd))                                                                       \

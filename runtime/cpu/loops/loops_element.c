@@ -163,30 +163,31 @@ void LOOPS_NAME(top_sum)(enum dtype t, const void *x, int64_t n, float *top, dou
     else EACH_TYPE(t, top_sum_of, x, n, top, sum);
 }
 
-ALWAYS void exp_sum_short(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+ALWAYS void exp_sum_short(enum dtype t, const void *x, int64_t n, float shift, float *e, double *sum)
 {
-    float v[SHORT_ROW];
+    float v[SHORT_ROW], *to = e ? e : v;
     INDEPENDENT
-    for (int64_t i = 0; i < n; i++) v[i] = element_exp(get(t, x, i) - shift);
-    for (int64_t i = 0; i < n; i++) *sum += (double)v[i];
+    for (int64_t i = 0; i < n; i++) to[i] = element_exp(get(t, x, i) - shift);
+    for (int64_t i = 0; i < n; i++) *sum += (double)to[i];
 }
 
-ALWAYS void exp_sum_of(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+ALWAYS void exp_sum_of(enum dtype t, const void *x, int64_t n, float shift, float *e, double *sum)
 {
     float v[SUM_BLOCK];
     for (int64_t at = 0; at < n; at += SUM_BLOCK) {
         int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, padded = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
+        float *to = e ? e + at : v;
         INDEPENDENT
-        for (int64_t i = 0; i < left; i++) v[i] = element_exp(get(t, x, at + i) - shift);
-        for (int64_t i = left; i < padded; i++) v[i] = 0;
-        *sum += block_sum(v, padded);
+        for (int64_t i = 0; i < left; i++) to[i] = element_exp(get(t, x, at + i) - shift);
+        for (int64_t i = left; i < padded; i++) to[i] = 0;
+        *sum += block_sum(to, padded);
     }
 }
 
-void LOOPS_NAME(exp_sum)(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+void LOOPS_NAME(exp_sum)(enum dtype t, const void *x, int64_t n, float shift, float *e, double *sum)
 {
-    if (n < SHORT_ROW) EACH_TYPE(t, exp_sum_short, x, n, shift, sum);
-    else EACH_TYPE(t, exp_sum_of, x, n, shift, sum);
+    if (n < SHORT_ROW) EACH_TYPE(t, exp_sum_short, x, n, shift, e, sum);
+    else EACH_TYPE(t, exp_sum_of, x, n, shift, e, sum);
 }
 
 ALWAYS void xent_back_of(enum dtype t, const void *x, int64_t n, const struct xent_rates *r, void *dx)
@@ -199,6 +200,18 @@ ALWAYS void xent_back_of(enum dtype t, const void *x, int64_t n, const struct xe
 void LOOPS_NAME(xent_back)(enum dtype t, const void *x, int64_t n, const struct xent_rates *r, void *dx)
 {
     EACH_TYPE(t, xent_back_of, x, n, r, dx);
+}
+
+ALWAYS void xent_slopes_of(enum dtype t, const float *e, int64_t n, const struct xent_rates *r, void *dx)
+{
+    const struct xent_rates k = *r;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, dx, i, (e[i] * k.share - k.even) * k.factor);
+}
+
+void LOOPS_NAME(xent_slopes)(enum dtype t, const float *e, int64_t n, const struct xent_rates *r, void *dx)
+{
+    EACH_TYPE(t, xent_slopes_of, e, n, r, dx);
 }
 
 ALWAYS void logits_of(enum dtype t, void *z, int64_t n, const float *bias, float cap)
@@ -215,19 +228,19 @@ void LOOPS_NAME(logits)(enum dtype t, void *z, int64_t n, const float *bias, flo
     EACH_TYPE(t, logits_of, z, n, bias, cap);
 }
 
-ALWAYS void cap_back_of(enum dtype t, const void *z, int64_t n, float cap, void *d)
+ALWAYS void cap_back_of(enum dtype t, const float *d, int64_t n, float cap, void *z)
 {
     const float inverse = 1 / cap;
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
         float y = get(t, z, i) * inverse;
-        put(t, d, i, get(t, d, i) * (1 - y * y));
+        put(t, z, i, d[i] * (1 - y * y));
     }
 }
 
-void LOOPS_NAME(cap_back)(enum dtype t, const void *z, int64_t n, float cap, void *d)
+void LOOPS_NAME(cap_back)(enum dtype t, const float *d, int64_t n, float cap, void *z)
 {
-    EACH_TYPE(t, cap_back_of, z, n, cap, d);
+    EACH_TYPE(t, cap_back_of, d, n, cap, z);
 }
 
 // ---- images
