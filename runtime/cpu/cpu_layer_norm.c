@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm, one row at a time in the L1 cache: dropout of x, residual, statistics and result in one pass over memory; the
+// Layer norm, a few rows at a time in the L1 cache: dropout of x, residual, statistics and result in one pass over memory; the
 // same backward. RMS norm of x alone takes many rows at a time. Gradients of scale and bias are summed in f32 over a block of
 // rows and in double across blocks; threads are added in order. Same number of threads, same bytes.
 #include "runtime/cpu/cpu_work.h"
 
-enum { BLOCK = 32 };  // rows
+enum { BLOCK = 32, TOGETHER = 1024 };  // rows; elements
 
 struct thread_rows {
-    float *row, *dscale, *dbias;      // c each
+    float *row;                       // of `rows` rows
+    float *dscale, *dbias;            // c each
     double *total_scale, *total_bias;
 };
 
@@ -16,16 +17,23 @@ struct layer_norm {
     const struct loops *loops;
     const struct layer_norm_attr *attr;
     enum dtype dtype;
-    int64_t c;
+    int64_t c, rows;  // rows that are computed together: a power of two, at most BLOCK
     struct thread_rows *thread;
 };
+
+static int64_t rows_together(int64_t c)
+{
+    int64_t rows = 1;
+    while (rows < BLOCK && 2 * rows * c <= TOGETHER) rows *= 2;
+    return rows;
+}
 
 static size_t carve_rows(struct layer_norm *o, void *base, int64_t c, int threads, bool back)
 {
     struct cpu_scratch s = {.base = base};
     struct thread_rows *thread = cpu_take(&s, threads, sizeof *thread);
     for (int i = 0; i < threads; i++) {
-        struct thread_rows t = {.row = cpu_take(&s, c, sizeof(float))};
+        struct thread_rows t = {.row = cpu_take(&s, rows_together(c) * c, sizeof(float))};
         for (int j = 0; j < 2 && back; j++) {
             float *sum = cpu_take(&s, c, sizeof(float));
             double *total = cpu_take(&s, c, sizeof(double));
@@ -49,17 +57,34 @@ static size_t layer_norm_workspace(struct cpu_device *cpu, const struct graph *g
 static void begin_layer_norm(struct layer_norm *o, const struct cpu_step *s, bool back)
 {
     const struct value *x = cpu_in(s, 0);
-    *o = (struct layer_norm){s, s->cpu->loops, &s->node->attr.layer_norm, x->dtype, shape_last(&x->shape), NULL};
+    const int64_t c = shape_last(&x->shape);
+    *o = (struct layer_norm){s, s->cpu->loops, &s->node->attr.layer_norm, x->dtype, c, rows_together(c), NULL};
     carve_rows(o, s->work, o->c, s->cpu->threads, back);
 }
 
-// Drops elements of row i, in f32, by the inputs `key` and the next.
-static void drop_row(const struct layer_norm *o, int key, int64_t i, float *row)
+// Drops elements of n rows from row i on, in f32, by the inputs `key` and the next.
+static void drop_rows(const struct layer_norm *o, int key, int64_t i, int64_t n, float *row)
 {
     const struct cpu_step *s = o->step;
     if (s->in[key])
-        o->loops->dropout(F32, row, i * o->c, o->c, s->in[key], *(const uint32_t *)s->in[key + 1], o->attr->site, o->attr->p,
+        o->loops->dropout(F32, row, i * o->c, n * o->c, s->in[key], *(const uint32_t *)s->in[key + 1], o->attr->site, o->attr->p,
                           row);
+}
+
+static void normalise_row(const struct layer_norm *o, int64_t i, float *row)
+{
+    const struct cpu_step *s = o->step;
+    enum dtype t = o->dtype;
+    float unread[2], *rstds = s->out[3];
+    void *y = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : row;
+    float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = rstds ? rstds + i : unread + 1;
+    if (!o->attr->rms)
+        o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
+    else if (s->out[1] || s->out[0])
+        o->loops->rms_norm(t, cpu_at(t, s->out[1] ? s->out[1] : s->out[0], i * o->c), 1, o->c, s->in[2], o->attr->eps,
+                           s->out[0] ? y : NULL, rstd);
+    else
+        o->loops->rms_norm(F32, row, 1, o->c, s->in[2], o->attr->eps, NULL, rstd);
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -67,33 +92,25 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
     const struct layer_norm *o = context;
     const struct cpu_step *s = o->step;
     enum dtype t = o->dtype;
-    float *row = o->thread[thread].row, unread[2];
-    float *rstds = s->out[3];
+    float *row = o->thread[thread].row, *rstds = s->out[3];
     if (o->attr->rms && !s->in[1]) {
         o->loops->rms_norm(t, cpu_at(t, s->in[0], begin * o->c), end - begin, o->c, s->in[2], o->attr->eps,
                            s->out[0] ? cpu_at(t, s->out[0], begin * o->c) : NULL, rstds ? rstds + begin : NULL);
         return;
     }
-    for (int64_t i = begin; i < end; i++) {
-        o->loops->widen(t, cpu_at(t, s->in[0], i * o->c), row, o->c);
+    for (int64_t i = begin, n; i < end; i += n) {
+        n = end - i < o->rows ? end - i : o->rows;
+        o->loops->widen(t, cpu_at(t, s->in[0], i * o->c), row, n * o->c);
         if (s->in[1]) {
-            drop_row(o, 4, i, row);
-            o->loops->add_scaled(t, cpu_at(t, s->in[1], i * o->c), o->c, 1.0f, row);
+            drop_rows(o, 4, i, n, row);
+            o->loops->add_scaled(t, cpu_at(t, s->in[1], i * o->c), n * o->c, 1.0f, row);
             void *sum = s->out[1] ? s->out[1] : s->out[0];  // normalises the stored, rounded sum
             if (sum) {
-                o->loops->narrow(t, row, cpu_at(t, sum, i * o->c), o->c);
-                o->loops->widen(t, cpu_at(t, sum, i * o->c), row, o->c);
+                o->loops->narrow(t, row, cpu_at(t, sum, i * o->c), n * o->c);
+                o->loops->widen(t, cpu_at(t, sum, i * o->c), row, n * o->c);
             }
         }
-        void *y = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : row;
-        float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = rstds ? rstds + i : unread + 1;
-        if (!o->attr->rms)
-            o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
-        else if (s->out[1] || s->out[0])
-            o->loops->rms_norm(t, cpu_at(t, s->out[1] ? s->out[1] : s->out[0], i * o->c), 1, o->c, s->in[2], o->attr->eps,
-                               s->out[0] ? y : NULL, rstd);
-        else
-            o->loops->rms_norm(F32, row, 1, o->c, s->in[2], o->attr->eps, NULL, rstd);
+        for (int64_t j = 0; j < n; j++) normalise_row(o, i + j, row + j * o->c);
     }
 }
 
@@ -118,21 +135,24 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
     const struct thread_rows *own = &o->thread[thread];
     enum dtype t = o->dtype;
     const float *mean = s->in[2], *rstd = s->in[3];
-    const int64_t most = o->attr->rms && s->out[0] && !s->out[1] ? BLOCK : 1;  // rows; several go to dsum directly
-    for (int64_t i = begin; i < end; i += most) {
+    const bool direct = o->attr->rms && s->out[0] && !s->out[1];  // to dsum
+    for (int64_t i = begin, n; i < end; i += n) {
         const void *dy = cpu_at(t, s->in[0], i * o->c), *x = cpu_at(t, s->in[1], i * o->c);
         void *dsum = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : NULL;
-        if (!o->attr->rms)
-            o->loops->layer_norm_back(t, dy, x, mean[i], rstd[i], s->in[4], o->c, own->row, own->dscale, own->dbias);
-        else
-            o->loops->rms_norm_back(t, dy, x, rstd + i, s->in[4], end - i < most ? end - i : most, o->c, most > 1 ? t : F32,
-                                    most > 1 ? dsum : own->row, own->dscale);
-        if (most == 1 && dsum) o->loops->narrow(t, own->row, dsum, o->c);
+        n = direct ? BLOCK : o->rows;
+        n = end - i < n ? end - i : n;
+        for (int64_t j = 0; j < n && !o->attr->rms; j++)
+            o->loops->layer_norm_back(t, cpu_at(t, dy, j * o->c), cpu_at(t, x, j * o->c), mean[i + j], rstd[i + j], s->in[4],
+                                      o->c, own->row + j * o->c, own->dscale, own->dbias);
+        if (o->attr->rms)
+            o->loops->rms_norm_back(t, dy, x, rstd + i, s->in[4], n, o->c, direct ? t : F32, direct ? dsum : own->row,
+                                    own->dscale);
+        if (!direct && dsum) o->loops->narrow(t, own->row, dsum, n * o->c);
         if (s->out[1]) {
-            drop_row(o, 5, i, own->row);
-            o->loops->narrow(t, own->row, cpu_at(t, s->out[1], i * o->c), o->c);
+            drop_rows(o, 5, i, n, own->row);
+            o->loops->narrow(t, own->row, cpu_at(t, s->out[1], i * o->c), n * o->c);
         }
-        if ((i - begin) % BLOCK == BLOCK - most) flush_thread(o, own);
+        if ((i + n - begin) % BLOCK == 0) flush_thread(o, own);
     }
     flush_thread(o, own);
 }

@@ -64,8 +64,7 @@ void LOOPS_NAME(attend)(float *s, int64_t n, int64_t padded, float scale, const 
         for (int j = 0; j < LANE_GROUP; j++) part[j] += s[i + j];
     for (int64_t i = whole; i < n; i++) part[i - whole] += s[i];
     for (int64_t i = n; i < padded; i++) s[i] = 0.0f;
-    double sum = 0;
-    for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j];
+    const double sum = lanes_sum(part);
     *lse = top * scale + (float)log(sum);
     float inverse = (float)(1.0 / sum);
     if (!mask->key)

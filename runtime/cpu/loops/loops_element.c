@@ -116,11 +116,11 @@ enum { SUM_BLOCK = 256 };
 ALWAYS double block_sum(const float *x, int64_t n)
 {
     lanes part[LANE_GROUP / LANES] = {{0}};
-    double sum = 0;
+    float all[LANE_GROUP];
     for (int64_t i = 0; i < n; i += LANE_GROUP)
         for (int j = 0; j < LANE_GROUP / LANES; j++) part[j] += AT(&x[i + j * LANES]);
-    for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j / LANES][j % LANES];
-    return sum;
+    memcpy(all, part, sizeof all);
+    return lanes_sum(all);
 }
 
 enum { SHORT_ROW = 64 };  // few classes: nothing to fill

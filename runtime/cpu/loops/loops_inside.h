@@ -158,6 +158,16 @@ ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
 }
 #endif
 
+// By halves: sixteen additions that wait for each other would take as long as a row of 128 elements.
+ALWAYS double lanes_sum(const float *part)
+{
+    double sum[LANE_GROUP / 2];
+    for (int j = 0; j < LANE_GROUP / 2; j++) sum[j] = (double)part[j] + (double)part[j + LANE_GROUP / 2];
+    for (int half = LANE_GROUP / 4; half > 0; half /= 2)
+        for (int j = 0; j < half; j++) sum[j] += sum[j + half];
+    return sum[0];
+}
+
 // Calls name(type, ...) with the type as a constant.
 #define EACH_TYPE(t, name, ...)                                                                                        \
     do {                                                                                                               \

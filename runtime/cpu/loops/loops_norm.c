@@ -178,13 +178,6 @@ void LOOPS_NAME(act_back)(enum dtype t, enum act act, const void *dy, const void
 
 // ---- layer norm
 
-ALWAYS double lanes_sum(const float *part)
-{
-    double sum = 0;
-    for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j];
-    return sum;
-}
-
 ALWAYS void layer_norm_of(enum dtype t, const float *x, int64_t n, const float *scale, const float *bias, float eps, void *y,
                           float *mean, float *rstd)
 {
