@@ -266,6 +266,8 @@ DAWN_BOTH uint32_t element_least(float p)
     uint32_t least = (uint32_t)(p * 65536.0f + 0.5f);
     return least > 65535u ? 65535u : least;
 }
+// By which a kept element is multiplied: 1 / (1 - p) of the rounded p.
+DAWN_BOTH float element_factor(float p) { return 65536.0f / (65536.0f - (float)element_least(p)); }
 DAWN_BOTH struct rng4 element_dropout_draw(const int32_t key[4], uint32_t step, uint32_t site, uint64_t draw)
 {
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
@@ -327,4 +329,3 @@ DAWN_BOTH uint32_t element_attention_piece(struct rng4 r, int piece)  // 16 bits
 {
     return r.v[piece >> 1] >> (16 * (piece & 1)) & 0xffffu;
 }
-DAWN_BOTH float element_attention_factor(float p) { return 65536.0f / (65536.0f - (float)element_least(p)); }

@@ -74,6 +74,7 @@ const struct op_case cases_attention[] = {
     BOTH("of one query to 300 keys", HALF, 2, 1, 2, 64, 3, 0, 1, 300),
     BOTH("of 140 queries to 50 keys",   HALF, 3, 140, 2, 64, 1, 10, 0, 50),
     BOTH("of 50 queries to 140 keys",   HALF, 3, 50, 2, 48, 1, 10, 0, 140),
+    BOTH("of 50 queries to 51 keys in rows of 4 KB", HALF, 2, 50, 8, 64, 1, 10, 0, 51),
     BOTH("causal, of 70 queries to 211 keys", HALF, 2, 70, 2, 64, 1, 0, 1, 211),
     BOTH("causal, of 211 queries to 70 keys", HALF, 2, 211, 1, 64, 0, 10, 1, 70),
     BOTH("of 32 x 384, 12 x 64",            LARGE, 32, 384, 12, 64, 0, 0),

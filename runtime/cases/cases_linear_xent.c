@@ -61,6 +61,7 @@ const struct op_case cases_linear_xent[] = {
     {"linear_xent losses of the rows, weights, cap, mean", OP_LINEAR_XENT, build_linear_xent,
      HALF | CASE_GRADIENT, {7, 10, 8, 0, 1, 15, 0, 1, 3, 0, 1}, 128},
     {"linear_xent of words", OP_LINEAR_XENT, build_linear_xent, HALF, {70, 1001, 64, 10, 1, 0, 1, 1, 40, 0, 0, 1}, 128},
+    {"linear_xent of capped words", OP_LINEAR_XENT, build_linear_xent, HALF, {70, 301, 64, 10, 1, 15, 1, 1, 40, 0, 0, 1}, 128},
     {"linear_xent_grad", OP_LINEAR_XENT_GRAD, build_linear_xent_grad, CASE_HALF, {333, 0, 0, 75}, 32},
     {"linear_xent_grad, count", OP_LINEAR_XENT_GRAD, build_linear_xent_grad, CASE_HALF, {70001, 0, 8, 75}, 32},
     {"linear_xent_grad, f32, count", OP_LINEAR_XENT_GRAD, build_linear_xent_grad, CASE_HALF, {77, 1, 4, 75}, 32},

@@ -146,6 +146,8 @@ const struct op_case cases_norm[] = {
     LAYER("of 770 channels",              CASE_HALF, 21, 770, 0, 0),
     LAYER("of 2056 channels",             HALF, 3, 2056, 1, 50),
     LAYER("of 33 channels, 300 rows",     CASE_HALF, 300, 33, 0, 0),
+    LAYER("of 33 channels, 77 rows, dropout, residual", HALF, 77, 33, 1, 30),
+    LAYER("rms of 33 channels, 77 rows, dropout, residual", HALF, 77, 33, 1, 30, 1),
     LAYER("rms",                          CASE_HALF | CASE_GRADIENT, 9, 20, 0, 0, 1),
     LAYER("rms, no scale",                CASE_HALF | CASE_GRADIENT, 9, 20, 0, 0, 1, 1),
     LAYER("rms, residual",                HALF | CASE_GRADIENT, 7, 33, 1, 0, 1, 1),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, one head of one sample at a time; heads are split over threads. Keys and values of the head are packed once, then
-// QUERIES queries at a time are multiplied by the keys: all keys, or PAIRS_KEYS at a time in the backward pass of bf16 pairs.
-// Their scores are the only part of T x T that exists. Gradients of keys and values are summed over the blocks of queries in
-// order, so no result depends on the number of threads. Causal: a block of queries meets the keys up to the last one that its
-// last query sees, so that blocks above the diagonal are not computed.
+// Attention, one head of one sample at a time; heads are split over threads. Keys and values of the head are packed once, or
+// stay where they are (in_place), then QUERIES queries at a time are multiplied by the keys: all keys, or PAIRS_KEYS at a time
+// in the backward pass of bf16 pairs. Their scores are the only part of T x T that exists. Gradients of keys and values are
+// summed over the blocks of queries in order, so no result depends on the number of threads. Causal: a block of queries meets
+// the keys up to the last one that its last query sees, so that blocks above the diagonal are not computed.
 //
 // Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs_product.h),
 // which is another path from the packing on. A matrix is packed as
@@ -223,17 +223,17 @@ static int64_t number_of(const struct attending *o, int64_t b, int64_t head, int
 }
 
 // ---- f32 numbers: packing
-// The tensor's own rows are a factor where they are f32, as many as a product reads, and near each other.
-static bool in_place(const struct attending *o, struct matrix m, int64_t first, int64_t n)
+// The tensor's own rows are a factor where they are f32 and near each other.
+static bool in_place(const struct attending *o, struct matrix m)
 {
     enum { NEAR = 1024 };  // with rows of 4 KB or more, few sets of the first cache would hold them all
-    return o->dtype == F32 && m.pitch < NEAR && (n % 2 == 0 || first + n < m.rows);
+    return o->dtype == F32 && m.pitch < NEAR;
 }
 
-// Rows [first, first + n) as rows of units.
+// Rows [first, first + n) as rows of units, and one more if n is odd, which a product reads for nothing.
 static struct factor pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
 {
-    if (in_place(o, m, first, n)) return (struct factor){row_to(o, m, first), m.pitch};
+    if (in_place(o, m) && (n % 2 == 0 || first + n < m.rows)) return (struct factor){row_to(o, m, first), m.pitch};
     for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
     if (n % 2) memset(to + n * o->units, 0, (size_t)o->units * 4);
     return (struct factor){(float *)to, o->units};
@@ -253,7 +253,7 @@ static void pack_words(const struct attending *o, struct matrix m, int64_t n, ui
 // Rows [first, first + n) as unit[n][column].
 static struct factor pack_columns(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
 {
-    if (o->d == o->wide && in_place(o, m, first, n)) return (struct factor){row_to(o, m, first), m.pitch};
+    if (o->d == o->wide && in_place(o, m)) return (struct factor){row_to(o, m, first), m.pitch};
     for (int64_t i = 0; i < n; i++) {
         uint32_t *unit = to + i * o->wide;
         for (int64_t c = o->d; c < o->wide; c++) unit[c] = 0;
@@ -287,7 +287,7 @@ static void score(const struct attending *o, struct factor q, const uint32_t *k_
 static void weigh(const struct attending *o, const struct head *h, const float *s, struct factor b, int64_t queries, int64_t n,
                   struct matrix y, int64_t first)
 {
-    bool here = o->d == o->wide && queries % 2 == 0 && in_place(o, y, first, queries);
+    bool here = o->d == o->wide && queries % 2 == 0 && in_place(o, y);
     struct factor to = here ? (struct factor){row_to(o, y, first), y.pitch} : (struct factor){h->y, o->wide};
     multiply(o, (struct product){.a = s, .b = b.at, .c = to.at, .rows = queries, .columns = o->wide, .depth = n,
                                  .a_row = o->padded, .a_unit = 1, .b_row = b.row, .c_row = to.row});
@@ -554,7 +554,7 @@ static void begin_attention(struct attending *o, const struct cpu_step *s, int q
     }
     if (s->in[lengths + 2])
         o->mask = (struct attention_mask){s->in[lengths + 2], *(const uint32_t *)s->in[lengths + 3], (uint32_t)a->site,
-                                          element_least(a->p), element_attention_factor(a->p)};
+                                          element_least(a->p), element_factor(a->p)};
 }
 
 static int attention_run(struct cpu_step *s)

@@ -77,7 +77,7 @@ int op_linear_xent_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-// One product for the logits, one more for each of dx and dw; the exponential is computed once more for these.
+// One product for the logits, one more for each of dx and dw; for these a GPU computes the exponential once more.
 double op_linear_xent_flops(const struct graph *g, const struct node *n)
 {
     const struct value *x = node_in(g, n, X), *w = node_in(g, n, W);

@@ -71,7 +71,7 @@ static double mask_of(const struct heads *o, int64_t row, int64_t k)
     uint32_t draw = (uint32_t)(k / (ATTENTION_LANES * ATTENTION_DRAW) * ATTENTION_LANES + k % ATTENTION_LANES);
     struct rng4 r = element_attention_draw(o->key, o->step, (uint32_t)o->attr->site, (uint32_t)row, draw);
     uint32_t piece = element_attention_piece(r, (int)(k / ATTENTION_LANES % ATTENTION_DRAW));
-    return piece >= element_least(o->attr->p) ? (double)element_attention_factor(o->attr->p) : 0.0;
+    return piece >= element_least(o->attr->p) ? (double)element_factor(o->attr->p) : 0.0;
 }
 
 // The scores of query t over `n` keys.

@@ -56,7 +56,7 @@ void ref_drop(const struct ref_step *s, double *x, int64_t count, int input, flo
     const int32_t *key = s->in[input];
     uint32_t step = *(const uint32_t *)s->in[input + 1];
     for (int64_t i = 0; i < count; i++)
-        x[i] = element_keeps(key, step, (uint32_t)site, (uint64_t)i, p) ? x[i] / (1.0 - (double)p) : 0.0;
+        x[i] = element_keeps(key, step, (uint32_t)site, (uint64_t)i, p) ? x[i] * (double)element_factor(p) : 0.0;
 }
 
 // Of a draw, elements 0 and 1 are from its first two words, 2 and 3 from the others.

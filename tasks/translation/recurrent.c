@@ -121,8 +121,9 @@ static int recurrent_output(struct step *s, int *bias)
     struct writing w = writing_of(s);
     struct init init = {INIT_UNIFORM, RANGE};
     int64_t rows = decoding_symbols(s->setting);
+    int table = graph_param(s->g, "decoder.classifier.classifier.weight", SHAPE(rows, w.width), init, ROLE_MATRIX);
     if (!w.how->asks_late) *bias = graph_param(s->g, "decoder.classifier.classifier.bias", SHAPE(rows), init, ROLE_BIAS);
-    return graph_param(s->g, "decoder.classifier.classifier.weight", SHAPE(rows, w.width), init, ROLE_MATRIX);
+    return table;
 }
 
 // ---- decoding

@@ -144,7 +144,7 @@ struct map_run {
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
     LOOP(top_sum, (enum dtype, const void *x, int64_t n, float *top, double *sum)) /* top = at least all x; sum += all x */ \
     LOOP(exp_sum, (enum dtype, const void *x, int64_t n, float shift, float *e, double *sum)) /* sum += all exp(x - shift),\
-                    which e has, too, with zeros up to a multiple of 16, unless it is NULL */                          \
+                    which e has, too, unless it is NULL; it has room for a multiple of 16 */                           \
     LOOP(xent_back, (enum dtype, const void *x, int64_t n, const struct xent_rates *, void *dx))                       \
     LOOP(xent_slopes, (enum dtype, const float *e, int64_t n, const struct xent_rates *, void *dx)) /* the same of these */ \
     LOOP(logits, (enum dtype, void *z, int64_t n, const float *bias, float cap)) /* z = cap tanh((z + bias) / cap); bias may be\

@@ -99,10 +99,9 @@ void LOOPS_NAME(join_rows)(const uint16_t *a, const uint16_t *b, int64_t n, uint
 }
 
 typedef float quad __attribute__((vector_size(16)));
-typedef int32_t quad_order __attribute__((vector_size(16)));
 typedef float quad_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
+#define TURN __builtin_shufflevector
 #define QUAD(address) (*(quad_anywhere *)(address))
-#define QUAD_OF(a, b, ...) __builtin_shuffle(a, b, (quad_order){__VA_ARGS__})
 
 void LOOPS_NAME(turn)(const float *x, int64_t rows, int64_t columns, int64_t row, float *y, int64_t to)
 {
@@ -111,10 +110,10 @@ void LOOPS_NAME(turn)(const float *x, int64_t rows, int64_t columns, int64_t row
         for (int64_t r = 0; r < high; r += 4) {
             const float *from = x + r * row + c;
             quad a = QUAD(from), b = QUAD(from + row), d = QUAD(from + 2 * row), e = QUAD(from + 3 * row);
-            quad ab = QUAD_OF(a, b, 0, 4, 1, 5), de = QUAD_OF(d, e, 0, 4, 1, 5);
-            QUAD(y + c * to + r) = QUAD_OF(ab, de, 0, 1, 4, 5), QUAD(y + (c + 1) * to + r) = QUAD_OF(ab, de, 2, 3, 6, 7);
-            ab = QUAD_OF(a, b, 2, 6, 3, 7), de = QUAD_OF(d, e, 2, 6, 3, 7);
-            QUAD(y + (c + 2) * to + r) = QUAD_OF(ab, de, 0, 1, 4, 5), QUAD(y + (c + 3) * to + r) = QUAD_OF(ab, de, 2, 3, 6, 7);
+            quad ab = TURN(a, b, 0, 4, 1, 5), de = TURN(d, e, 0, 4, 1, 5);
+            QUAD(y + c * to + r) = TURN(ab, de, 0, 1, 4, 5), QUAD(y + (c + 1) * to + r) = TURN(ab, de, 2, 3, 6, 7);
+            ab = TURN(a, b, 2, 6, 3, 7), de = TURN(d, e, 2, 6, 3, 7);
+            QUAD(y + (c + 2) * to + r) = TURN(ab, de, 0, 1, 4, 5), QUAD(y + (c + 3) * to + r) = TURN(ab, de, 2, 3, 6, 7);
         }
     for (int64_t c = 0; c < columns; c++)
         for (int64_t r = c < wide ? high : 0; r < rows; r++) y[c * to + r] = x[r * row + c];

@@ -41,7 +41,7 @@ void LOOPS_NAME(scale)(enum dtype t, const void *x, float factor, void *y, int64
 typedef uint16_t __attribute__((may_alias)) piece;
 ALWAYS void drop_run(enum dtype t, const void *x, const piece *drawn, int64_t n, float p, void *y)
 {
-    const float factor = 1.0f / (1.0f - p);
+    const float factor = element_factor(p);
     const uint32_t least = element_least(p);
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {

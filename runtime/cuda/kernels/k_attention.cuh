@@ -47,7 +47,7 @@ __device__ static inline float factor_of(const struct k_attention &k, const rng4
 {
     int piece = key / ATTENTION_LANES % ATTENTION_DRAW;
     uint32_t word = piece < 4 ? (piece < 2 ? r.v[0] : r.v[1]) : piece < 6 ? r.v[2] : r.v[3];
-    return (word >> (16 * (piece & 1)) & 0xffffu) >= element_least(k.p) ? element_attention_factor(k.p) : 0.0f;
+    return (word >> (16 * (piece & 1)) & 0xffffu) >= element_least(k.p) ? element_factor(k.p) : 0.0f;
 }
 
 __device__ static inline float mask_of(const struct k_attention &k, int64_t query, int key)

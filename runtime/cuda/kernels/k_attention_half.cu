@@ -182,7 +182,7 @@ __device__ static inline void mask_keys(const struct k_attention &k, const head 
                                         float (&scores)[N][4])
 {
     if (!k.key) return;
-    const float factor = element_attention_factor(k.p);
+    const float factor = element_factor(k.p);
 #pragma unroll
     for (int j = 0; j < N; j++)
         for (int i = 0; i < 4; i++)
@@ -340,7 +340,7 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
     const head o = head_of(k);  // own tokens are keys
     const T *queries = queries_of<T>(k, o, k.q), *dys = result_of<T>(k, o, k.dy);
     mma_left key[WIDE / 16], value[WIDE / 16];
-    const float factor = element_attention_factor(k.p);
+    const float factor = element_factor(k.p);
     float dk[WIDE / 8][4] = {}, dv[WIDE / 8][4] = {};
     read_rows<T, WIDE, OWN>(keys_of<T>(k, o, k.kv[0]), k.kv_pitch, o.first, o.n.keys, k.channels, own);
     __syncthreads();

@@ -42,7 +42,7 @@ struct k_dropout {
     void *y;
     int64_t count;
     int64_t last, each; // shared: a mask[B,last] for samples of `each` elements; else each is 0
-    float p, factor;    // factor: 1 / (1 - p)
+    float p, factor;    // factor: element_factor(p)
     uint32_t site;
     enum dtype type;
 };

@@ -12,7 +12,7 @@ struct k_layer_norm {
     void *y, *sum;                // or NULL; sum: with a residual
     float *mean, *rstd;           // or NULL
     int64_t rows, channels;
-    float eps, p, factor;         // factor: 1 / (1 - p)
+    float eps, p, factor;         // factor: element_factor(p)
     uint32_t site;
     bool rms;
     enum dtype type;

@@ -17,7 +17,7 @@ struct k_sru {
     float *dbias;                    // or NULL
     float *partial;                  // backward, if dbias is computed: [B,D*2*H]
     int samples, words, directions, units;
-    float p, factor;                 // factor: 1 / (1 - p)
+    float p, factor;                 // factor: element_factor(p)
     uint32_t site;
     enum act act;
     enum dtype type;

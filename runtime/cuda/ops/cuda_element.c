@@ -2,6 +2,7 @@
 // Element-wise operators besides formulas: activations with a bias, casts, dropout, random numbers, masks.
 #include "runtime/cuda/kernels/k_element.h"
 #include "runtime/cuda/ops/cuda_move.h"
+#include "runtime/element.h"
 
 static int act_prepare(struct cuda_step *s)
 {
@@ -50,7 +51,7 @@ static int dropout_prepare(struct cuda_step *s)
         CUDA_LAUNCH(s, k_dropout, .x = s->in[0], .key = s->in[1], .step = s->in[2], .y = s->out[0],
                     .count = cuda_count(x), .last = shape_last(&x->shape),
                     .each = a->shared ? cuda_count(x) / x->shape.dim[0] : 0, .p = a->p,
-                    .factor = (float)(1.0 / (1.0 - (double)a->p)),
+                    .factor = element_factor(a->p),
                     .site = (uint32_t)a->site, .type = x->dtype);
     return 0;
 }

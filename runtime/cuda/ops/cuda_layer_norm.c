@@ -2,8 +2,7 @@
 // Layer norm and RMS norm on the GPU: arguments of k_layer_norm.cu.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_layer_norm.h"
-
-static float factor_of(const struct layer_norm_attr *a) { return (float)(1.0 / (1.0 - (double)a->p)); }
+#include "runtime/element.h"
 
 static int layer_norm_prepare(struct cuda_step *s)
 {
@@ -12,7 +11,7 @@ static int layer_norm_prepare(struct cuda_step *s)
     CUDA_LAUNCH(s, k_layer_norm, .x = s->in[0], .residual = s->in[1], .scale = s->in[2], .bias = s->in[3], .key = s->in[4],
                 .step = s->in[5], .y = s->out[0], .sum = s->out[1], .mean = s->out[2], .rstd = s->out[3],
                 .rows = shape_rows(&x->shape), .channels = shape_last(&x->shape), .eps = a->eps, .p = a->p,
-                .factor = factor_of(a), .site = (uint32_t)a->site, .rms = a->rms, .type = x->dtype);
+                .factor = element_factor(a->p), .site = (uint32_t)a->site, .rms = a->rms, .type = x->dtype);
     return 0;
 }
 
@@ -35,7 +34,7 @@ static int layer_norm_grad_prepare(struct cuda_step *s)
     CUDA_LAUNCH(s, k_layer_norm_grad, .dy = s->in[0], .x = s->in[1], .mean = s->in[2], .rstd = s->in[3], .scale = s->in[4],
                 .key = s->in[5], .step = s->in[6], .dsum = s->out[0], .dx = s->out[1], .dscale = s->out[2], .dbias = s->out[3],
                 .partial = {partial, second}, .rows = shape_rows(&dy->shape), .channels = shape_last(&dy->shape), .p = a->p,
-                .factor = factor_of(a), .site = (uint32_t)a->site, .type = dy->dtype);
+                .factor = element_factor(a->p), .site = (uint32_t)a->site, .type = dy->dtype);
     return 0;
 }
 

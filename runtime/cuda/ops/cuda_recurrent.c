@@ -3,6 +3,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_gru.h"
 #include "runtime/cuda/kernels/k_lstm_wide.h"
+#include "runtime/element.h"
 
 // Inputs from `u` on are u, skip input and biases; from `lengths` on lengths, key and step.
 static struct k_sru sru_arguments(const struct cuda_step *s, int u, int lengths)
@@ -13,7 +14,7 @@ static struct k_sru sru_arguments(const struct cuda_step *s, int u, int lengths)
                           .key = s->in[lengths + 1], .step = s->in[lengths + 2], .samples = (int)v->shape.dim[0],
                           .words = (int)v->shape.dim[1], .directions = a->directions,
                           .units = (int)(v->shape.dim[2] / (s->in[u + 1] ? 3 : 4) / a->directions), .p = a->p,
-                          .factor = (float)(1.0 / (1.0 - (double)a->p)), .site = (uint32_t)a->site, .act = a->act,
+                          .factor = element_factor(a->p), .site = (uint32_t)a->site, .act = a->act,
                           .type = v->dtype};
 }
 

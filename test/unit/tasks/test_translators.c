@@ -83,10 +83,12 @@ static struct forced force(struct setup *o, struct graph *g, bool trains)
     for (int i = 0; i < 5; i++)
         in[i] = graph_state(g, names[i], shapes[i], I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
     const struct decoding *t = decoding_of(&o->setting);
-    struct forced f = {.logits = decoding_logits(&step, t->states(&step, in[0], in[1], in[2]))};
+    struct linear_xent l = {.x = t->states(&step, in[0], in[1], in[2]), .bias = NONE, .labels = in[3]};
+    struct forced f = {.logits = decoding_logits(&step, l.x)};
     int ones = graph_state(g, "ones", SHAPE(B, T), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
-    int valid = graph_node(g, OP_MASK, (int[]){ones, NONE, in[4]}, 3, &(union attr){.mask = {.axis = 1}}, NULL);
-    f.loss = g_xent_full(g, (int[]){f.logits, in[3], valid}, 0, false, out);
+    l.weights = graph_node(g, OP_MASK, (int[]){ones, NONE, in[4]}, 3, &(union attr){.mask = {.axis = 1}}, NULL);
+    l.w = t->output(&step, &l.bias);
+    f.loss = g_linear_xent(g, &l, out);
     OK(graph_check(g));
     return f;
 }
@@ -515,7 +517,7 @@ TEST(loss_falls)
         int params[PARAMETERS_MOST], grads[PARAMETERS_MOST], count = differentiate(g, f.loss, params, grads);
         keep(g, "loss", f.loss);
         g->phase = PHASE_UPDATE;
-        struct init rate = {INIT_CONSTANT, model < RECURRENT ? 0.03f : 0.003f};
+        struct init rate = {INIT_CONSTANT, model < RECURRENT ? 0.03f : 0.001f};
         int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, rate);
         struct optim_settings how = {.momentum = 0.9f, .clip = NONE};
         for (int i = 0; i < count; i++) optim_sgd(g, params[i], grads[i], lr, &how);
