@@ -475,6 +475,7 @@ struct cost {
     double flops, read, written;  // bytes
 };
 struct cost node_cost(const struct graph *, const struct node *);
+double node_forward_flops(const struct graph *, const struct node *);  // without gradients that it makes in the forward phase
 // Fails with rc and the sentence of the error before, after the name of the node that `device` ("cpu") cannot run.
 int node_refuse(const struct graph *, const struct node *, const char *device, int rc);
 static inline const struct value *node_in(const struct graph *g, const struct node *n, int i)

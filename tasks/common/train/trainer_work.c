@@ -107,7 +107,7 @@ static double training_flops(const struct trainer *t)
         for (int part = 0; part < t->parts; part++) {
             const struct graph *g = t->session->graph[trainer_variant(t, 0, b, 0, part)->program];
             for (int i = 0; i < g->nodes; i++)
-                if (g->node[i].phase == PHASE_FORWARD) flops += weight[b] * node_cost(g, &g->node[i]).flops;
+                if (g->node[i].phase == PHASE_FORWARD) flops += weight[b] * node_forward_flops(g, &g->node[i]);
             samples += weight[b] * (double)t->supply[FEED_TRAIN].choice.order.batch[b];
         }
     return flops / samples;
