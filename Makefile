@@ -147,7 +147,7 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # The tests of the CUDA device are linked twice: with the emulator, for every machine with the toolkit, and with the
 # real runtime, for machines with a GPU (except the tests that need the emulator).
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
-ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
+ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h|fixture_placed.h" test/cuda/test_*.c)))
 RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
     NVCC='$(NVCC)' $(SAN:%=ONEDNN_MAX_CPU_ISA=$${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16} TEST_SECONDS=$${TEST_SECONDS:-1500}) test/run.sh
@@ -336,7 +336,7 @@ check-roots:  ## both commands of the README in empty roots of Debian 12 and 13 
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
-tests: $(UNIT) $(FAULTS) emulated $(if $(KERNELS),$(B)/gpu/dawn)
+tests: $(UNIT) $(FAULTS) emulated $(if $(KERNELS),$(B)/gpu/dawn $(if $(SAN),,$(ON_GPU)))
 $(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
