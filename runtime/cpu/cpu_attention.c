@@ -271,7 +271,7 @@ static void write_rows(const struct attending *o, const float *x, int64_t n, str
 // c (+)= a b; see struct product. Strides are in units.
 static void multiply(const struct attending *o, struct product p)
 {
-    p.rows = round_up(p.rows, 2);
+    p.rows = round_up(p.rows, 2);  // even, as a product wants them
     o->loops->product(&p);
 }
 
