@@ -71,20 +71,21 @@ static void drop_rows(const struct layer_norm *o, int key, int64_t i, int64_t n,
                           row);
 }
 
-static void normalise_row(const struct layer_norm *o, int64_t i, float *row)
+// n rows from row i on, at most `rows`.
+static void normalise_rows(const struct layer_norm *o, int64_t i, int64_t n, float *row)
 {
     const struct cpu_step *s = o->step;
     enum dtype t = o->dtype;
-    float unread[2], *rstds = s->out[3];
+    float unread[2][BLOCK], *rstds = s->out[3];
     void *y = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : row;
-    float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = rstds ? rstds + i : unread + 1;
+    float *mean = s->out[2] ? (float *)s->out[2] + i : unread[0], *rstd = rstds ? rstds + i : unread[1];
     if (!o->attr->rms)
-        o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
+        o->loops->layer_norm(row, n, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
     else if (s->out[1] || s->out[0])
-        o->loops->rms_norm(t, cpu_at(t, s->out[1] ? s->out[1] : s->out[0], i * o->c), 1, o->c, s->in[2], o->attr->eps,
+        o->loops->rms_norm(t, cpu_at(t, s->out[1] ? s->out[1] : s->out[0], i * o->c), n, o->c, s->in[2], o->attr->eps,
                            s->out[0] ? y : NULL, rstd);
     else
-        o->loops->rms_norm(F32, row, 1, o->c, s->in[2], o->attr->eps, NULL, rstd);
+        o->loops->rms_norm(F32, row, n, o->c, s->in[2], o->attr->eps, NULL, rstd);
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -110,7 +111,7 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
                 o->loops->widen(t, cpu_at(t, sum, i * o->c), row, n * o->c);
             }
         }
-        for (int64_t j = 0; j < n; j++) normalise_row(o, i + j, row + j * o->c);
+        normalise_rows(o, i, n, row);
     }
 }
 
@@ -141,10 +142,9 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
         void *dsum = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : NULL;
         n = direct ? BLOCK : o->rows;
         n = end - i < n ? end - i : n;
-        for (int64_t j = 0; j < n && !o->attr->rms; j++)
-            o->loops->layer_norm_back(t, cpu_at(t, dy, j * o->c), cpu_at(t, x, j * o->c), mean[i + j], rstd[i + j], s->in[4],
-                                      o->c, own->row + j * o->c, own->dscale, own->dbias);
-        if (o->attr->rms)
+        if (!o->attr->rms)
+            o->loops->layer_norm_back(t, dy, x, mean + i, rstd + i, s->in[4], n, o->c, own->row, own->dscale, own->dbias);
+        else
             o->loops->rms_norm_back(t, dy, x, rstd + i, s->in[4], n, o->c, direct ? t : F32, direct ? dsum : own->row,
                                     own->dscale);
         if (!direct && dsum) o->loops->narrow(t, own->row, dsum, n * o->c);

@@ -150,11 +150,12 @@ struct map_run {
     LOOP(logits, (enum dtype, void *z, int64_t n, const float *bias, float cap)) /* z = cap tanh((z + bias) / cap); bias may be\
                     NULL, and cap 0: z + bias */                                                                       \
     LOOP(cap_back, (enum dtype, const float *d, int64_t n, float cap, void *z)) /* z = d (1 - (z / cap)^2) */           \
-    /* ---- layer norm: one row */                                                                                     \
-    LOOP(layer_norm, (const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype, void *y,\
-                      float *mean, float *rstd))                                                                       \
-    LOOP(layer_norm_back, (enum dtype, const void *dy, const void *x, float mean, float rstd, const float *scale,      \
-                           int64_t n, float *dx, float *dscale, float *dbias)) /* adds to dscale and dbias */          \
+    /* ---- layer norm of `rows` rows */                                                                               \
+    LOOP(layer_norm, (const float *x, int64_t rows, int64_t n, const float *scale, const float *bias, float eps,       \
+                      enum dtype, void *y, float *mean, float *rstd))                                                  \
+    LOOP(layer_norm_back, (enum dtype, const void *dy, const void *x, const float *mean, const float *rstd,            \
+                           const float *scale, int64_t rows, int64_t n, float *dx, float *dscale, float *dbias)) /* adds to\
+                    dscale and dbias */                                                                                \
     /* RMS norm: `rows` of them. x and y are of one type; y or rstd may be NULL; scale: or NULL */                      \
     LOOP(rms_norm, (enum dtype, const void *x, int64_t rows, int64_t n, const float *scale, float eps, void *y,        \
                     float *rstd))                                                                                      \

@@ -111,18 +111,6 @@ void LOOPS_NAME(exp_shifted)(float *x, int64_t n, float shift)
     for (int64_t i = 0; i < n; i++) x[i] = element_exp(x[i] - shift);
 }
 
-// The sum of a block, a multiple of LANE_GROUP, whose LANE_GROUP parts are added in f32 with every instruction set.
-enum { SUM_BLOCK = 256 };
-ALWAYS double block_sum(const float *x, int64_t n)
-{
-    lanes part[LANE_GROUP / LANES] = {{0}};
-    float all[LANE_GROUP];
-    for (int64_t i = 0; i < n; i += LANE_GROUP)
-        for (int j = 0; j < LANE_GROUP / LANES; j++) part[j] += AT(&x[i + j * LANES]);
-    memcpy(all, part, sizeof all);
-    return lanes_sum(all);
-}
-
 enum { SHORT_ROW = 64 };  // few classes: nothing to fill
 
 ALWAYS void top_sum_short(enum dtype t, const void *x, int64_t n, float *top, double *sum)
@@ -134,27 +122,41 @@ ALWAYS void top_sum_short(enum dtype t, const void *x, int64_t n, float *top, do
     }
 }
 
+// Sums of long rows: of each SUM_BLOCK numbers, LANE_GROUP parts are added in f32 with every instruction set, then in double.
+enum { SUM_BLOCK = 256 };
+
+// The group at i, of which `left` elements exist; the others are `other`.
+ALWAYS void get_some(enum dtype t, const void *x, int64_t i, int64_t left, float other, lanes into[PARTS])
+{
+    float v[LANE_GROUP];
+    for (int j = 0; j < LANE_GROUP; j++) v[j] = j < left ? get(t, x, i + j) : other;
+    memcpy(into, v, sizeof v);
+}
+
 ALWAYS void top_sum_of(enum dtype t, const void *x, int64_t n, float *top, double *sum)
 {
-    float v[SUM_BLOCK], least = *top;
+    float all[LANE_GROUP];
+    lanes most[PARTS], part[PARTS], v[PARTS];
+    for (int k = 0; k < PARTS; k++) most[k] = (lanes){0} + *top;
     for (int64_t at = 0; at < n; at += SUM_BLOCK) {
-        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, padded = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
-        for (int64_t i = 0; i < left; i++) v[i] = get(t, x, at + i);
-        for (int64_t i = left; i < padded; i++) v[i] = 0;
-        *sum += block_sum(v, padded);
-        for (int64_t i = left; i < padded; i++) v[i] = least;
-        lanes most[LANE_GROUP / LANES];
-        for (int j = 0; j < LANE_GROUP / LANES; j++) most[j] = AT(&v[j * LANES]);
-        for (int64_t i = LANE_GROUP; i < padded; i += LANE_GROUP)
-            for (int j = 0; j < LANE_GROUP / LANES; j++) {
-                lanes w = AT(&v[i + j * LANES]);
-                most[j] = CHOOSE(w > most[j], w, most[j]);
-            }
-        for (int j = 0; j < LANE_GROUP; j++) {
-            float w = most[j / LANES][j % LANES];
-            *top = w > *top ? w : *top;
+        const int64_t end = n - at < SUM_BLOCK ? n : at + SUM_BLOCK, whole = at + (end - at) / LANE_GROUP * LANE_GROUP;
+        memset(part, 0, sizeof part);
+        for (int64_t i = at; i < whole; i += LANE_GROUP) {
+            get_group(t, x, i, v);
+#pragma GCC unroll 4
+            for (int k = 0; k < PARTS; k++) part[k] += v[k], most[k] = LARGER(v[k], most[k]);
         }
+        if (whole < end) {
+            get_some(t, x, whole, end - whole, 0, v);
+            for (int k = 0; k < PARTS; k++) part[k] += v[k];
+            get_some(t, x, whole, end - whole, *top, v);
+            for (int k = 0; k < PARTS; k++) most[k] = LARGER(v[k], most[k]);
+        }
+        memcpy(all, part, sizeof all);
+        *sum += lanes_sum(all);
     }
+    memcpy(all, most, sizeof all);
+    for (int j = 0; j < LANE_GROUP; j++) *top = all[j] > *top ? all[j] : *top;
 }
 
 void LOOPS_NAME(top_sum)(enum dtype t, const void *x, int64_t n, float *top, double *sum)
@@ -171,16 +173,46 @@ ALWAYS void exp_sum_short(enum dtype t, const void *x, int64_t n, float shift, f
     for (int64_t i = 0; i < n; i++) *sum += (double)to[i];
 }
 
+// As element_exp, for x <= 0 or NaN.
+ALWAYS lanes exp_of(lanes x)
+{
+    x = LARGER((lanes){0} - 87.0f, x);
+    lanes n = x * 1.44269504f + 12582912.0f, whole = n - 12582912.0f;  // the low bits of n hold round(x / ln 2)
+    lanes f = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    lanes p = f * 0.00138145499f + 0.00836874824f;
+    p = p * f + 0.041668389f;
+    p = p * f + 0.166665196f;
+    p = p * f + 0.49999994f;
+    p = p * f + 1.0f;
+    p = p * f + 1.0f;
+    return p * (lanes)(((whole_lanes)n + 127) << 23);
+}
+
 ALWAYS void exp_sum_of(enum dtype t, const void *x, int64_t n, float shift, float *e, double *sum)
 {
-    float v[SUM_BLOCK];
+    float all[LANE_GROUP];
+    lanes part[PARTS], v[PARTS];
     for (int64_t at = 0; at < n; at += SUM_BLOCK) {
-        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, padded = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
-        float *to = e ? e + at : v;
-        INDEPENDENT
-        for (int64_t i = 0; i < left; i++) to[i] = element_exp(get(t, x, at + i) - shift);
-        for (int64_t i = left; i < padded; i++) to[i] = 0;
-        *sum += block_sum(to, padded);
+        const int64_t end = n - at < SUM_BLOCK ? n : at + SUM_BLOCK;
+        memset(part, 0, sizeof part);
+        for (int64_t i = at; i < end; i += LANE_GROUP) {
+            if (end - i < LANE_GROUP) get_some(t, x, i, end - i, -INFINITY, v);
+            else get_group(t, x, i, v);
+#pragma GCC unroll 4
+            for (int k = 0; k < PARTS; k++) {
+                v[k] = exp_of(v[k] - shift);
+                if (e) AT(e + i + k * LANES) = v[k];
+            }
+            if (end - i < LANE_GROUP) {
+                memcpy(all, v, sizeof all);
+                for (int64_t j = end - i; j < LANE_GROUP; j++) all[j] = 0;
+                memcpy(v, all, sizeof v);
+            }
+#pragma GCC unroll 4
+            for (int k = 0; k < PARTS; k++) part[k] += v[k];
+        }
+        memcpy(all, part, sizeof all);
+        *sum += lanes_sum(all);
     }
 }
 

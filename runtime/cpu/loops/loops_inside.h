@@ -45,6 +45,14 @@ typedef uint32_t bits_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4
 #define AT(address) (*(lanes_anywhere *)(address))
 #define BITS_AT(address) (*(const bits_anywhere *)(address))
 #define CHOOSE(condition, a, b) ((lanes)(((condition) & (whole_lanes)(a)) | (~(condition) & (whole_lanes)(b))))
+// a > b ? a : b, so b where one is NaN.
+#if defined __AVX512F__
+#define LARGER(a, b) ((lanes)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#elif defined __AVX2__
+#define LARGER(a, b) ((lanes)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#else
+#define LARGER(a, b) CHOOSE((a) > (b), a, b)
+#endif
 // Elements are independent, even if the result overwrites the input.
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"  // loops over f16 call a function per element and do not vectorise
@@ -166,6 +174,47 @@ ALWAYS double lanes_sum(const float *part)
     for (int half = LANE_GROUP / 4; half > 0; half /= 2)
         for (int j = 0; j < half; j++) sum[j] += sum[j + half];
     return sum[0];
+}
+
+enum { PARTS = LANE_GROUP / LANES };
+#if defined __AVX512F__
+#define BF16_AT(address) ((lanes)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(address))), 16))
+#else
+typedef uint16_t half_lanes __attribute__((vector_size(LANE_BYTES / 2), aligned(2), may_alias));
+typedef uint32_t wide_lanes __attribute__((vector_size(LANE_BYTES)));
+#define BF16_AT(address) ((lanes)(__builtin_convertvector(*(const half_lanes *)(address), wide_lanes) << 16))
+#endif
+
+// Elements i .. i + LANE_GROUP of x.
+ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
+{
+#pragma GCC unroll 4
+    for (int k = 0; k < PARTS; k++, i += LANES) {
+        if (t == F32) into[k] = AT((const float *)x + i);
+        else if (t == BF16) into[k] = BF16_AT(from(t, x, i));
+        else
+            for (int j = 0; j < LANES; j++) into[k][j] = get(t, x, i + j);
+    }
+}
+
+// The same into y.
+ALWAYS void put_group(enum dtype t, void *y, int64_t i, const lanes v[PARTS])
+{
+#pragma GCC unroll 4
+    for (int k = 0; k < PARTS; k++, i += LANES) {
+        if (t == F32) AT((float *)y + i) = v[k];
+#if defined __AVX512F__
+        else if (t == BF16) {  // as f32_to_bf16
+            const __m512i u = (__m512i)v[k], high = _mm512_srli_epi32(u, 16), odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
+            __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd), 16);
+            rounded = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask((__m512)v[k], (__m512)v[k], _CMP_UNORD_Q), high,
+                                           _mm512_set1_epi32(0x40));
+            _mm256_storeu_si256((__m256i *)into(t, y, i), _mm512_cvtepi32_epi16(rounded));
+        }
+#endif
+        else
+            for (int j = 0; j < LANES; j++) put(t, y, i + j, v[k][j]);
+    }
 }
 
 // Calls name(type, ...) with the type as a constant.

@@ -178,80 +178,119 @@ void LOOPS_NAME(act_back)(enum dtype t, enum act act, const void *dy, const void
 
 // ---- layer norm
 
-ALWAYS void layer_norm_of(enum dtype t, const float *x, int64_t n, const float *scale, const float *bias, float eps, void *y,
-                          float *mean, float *rstd)
-{
-    float part[LANE_GROUP] = {0};
-    int64_t whole = n / LANE_GROUP * LANE_GROUP;
-    for (int64_t i = 0; i < whole; i += LANE_GROUP)
-        for (int j = 0; j < LANE_GROUP; j++) part[j] += x[i + j];
-    for (int64_t i = whole; i < n; i++) part[i - whole] += x[i];
-    float m = (float)(lanes_sum(part) / (double)n);
-    memset(part, 0, sizeof part);
-    for (int64_t i = 0; i < whole; i += LANE_GROUP)
-        for (int j = 0; j < LANE_GROUP; j++) part[j] += (x[i + j] - m) * (x[i + j] - m);
-    for (int64_t i = whole; i < n; i++) part[i - whole] += (x[i] - m) * (x[i] - m);
-    float r = (float)(1.0 / sqrt(lanes_sum(part) / (double)n + (double)eps));
-    *mean = m, *rstd = r;
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) put(t, y, i, (x[i] - m) * r * scale[i] + bias[i]);
-}
+// The sums of several short rows come first: a processor does not look far enough ahead to begin the next row's during a root.
+enum { MANY = 8, SHORT = 2048 };  // bytes: eight such rows stay in the L1 cache
+ALWAYS int64_t rows_at_once(int64_t bytes) { return bytes <= SHORT ? MANY : 1; }
 
-void LOOPS_NAME(layer_norm)(const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype t, void *y,
-                            float *mean, float *rstd)
+// The sum of x, or with `mean` of its squared distances to it. LANE_GROUP parts are added in f32, and these in double.
+ALWAYS double row_sum(bool squares, const float *x, int64_t n, float mean)
 {
-    EACH_TYPE(t, layer_norm_of, x, n, scale, bias, eps, y, mean, rstd);
-}
-
-ALWAYS void layer_norm_back_of(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale, int64_t n,
-                               float *dx, float *dscale, float *dbias)
-{
-    float sum[LANE_GROUP] = {0}, dot[LANE_GROUP] = {0};
     int64_t whole = n / LANE_GROUP * LANE_GROUP;
-    for (int64_t i = 0; i < whole; i += LANE_GROUP)
-        for (int j = 0; j < LANE_GROUP; j++) {
-            float d = get(t, dy, i + j), xhat = (get(t, x, i + j) - mean) * rstd, dz = d * scale[i + j];
-            dscale[i + j] += d * xhat, dbias[i + j] += d;
-            sum[j] += dz, dot[j] += dz * xhat;
-        }
-    for (int64_t i = whole; i < n; i++) {
-        float d = get(t, dy, i), xhat = (get(t, x, i) - mean) * rstd, dz = d * scale[i];
-        dscale[i] += d * xhat, dbias[i] += d;
-        sum[i - whole] += dz, dot[i - whole] += dz * xhat;
+    lanes part[PARTS] = {0}, v[PARTS];
+    float all[LANE_GROUP];
+    for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+        get_group(F32, x, i, v);
+#pragma GCC unroll 4
+        for (int k = 0; k < PARTS; k++) part[k] += squares ? (v[k] - mean) * (v[k] - mean) : v[k];
     }
-    float a = (float)(lanes_sum(sum) / (double)n), b = (float)(lanes_sum(dot) / (double)n);
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) dx[i] = rstd * (get(t, dy, i) * scale[i] - a - (get(t, x, i) - mean) * rstd * b);
+    memcpy(all, part, sizeof all);
+    for (int64_t i = whole; i < n; i++) all[i - whole] += squares ? (x[i] - mean) * (x[i] - mean) : x[i];
+    return lanes_sum(all);
 }
 
-void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale,
-                                 int64_t n, float *dx, float *dscale, float *dbias)
+ALWAYS void layer_norm_of(enum dtype t, const float *x, int64_t rows, int64_t n, const float *scale, const float *bias, float eps,
+                          void *y, float *mean, float *rstd)
 {
-    EACH_TYPE(t, layer_norm_back_of, dy, x, mean, rstd, scale, n, dx, dscale, dbias);
+    const int64_t most = rows_at_once(n * (int64_t)sizeof *x), whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t r = 0; r < rows; r += most) {
+        const int64_t many = rows - r < most ? rows - r : most;
+        for (int64_t k = r; k < r + many; k++) mean[k] = (float)(row_sum(false, x + k * n, n, 0) / (double)n);
+        double square[MANY];
+        for (int64_t k = 0; k < many; k++) square[k] = row_sum(true, x + (r + k) * n, n, mean[r + k]);
+        for (int64_t k = 0; k < many; k++) rstd[r + k] = (float)(1.0 / sqrt(square[k] / (double)n + (double)eps));
+        for (int64_t k = r; k < r + many; k++) {
+            const float *row = x + k * n, m = mean[k], f = rstd[k];
+            void *to = into(t, y, k * n);
+            for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+                lanes v[PARTS];
+                get_group(F32, row, i, v);
+#pragma GCC unroll 4
+                for (int j = 0; j < PARTS; j++) v[j] = (v[j] - m) * f * AT(scale + i + j * LANES) + AT(bias + i + j * LANES);
+                put_group(t, to, i, v);
+            }
+            for (int64_t i = whole; i < n; i++) put(t, to, i, (row[i] - m) * f * scale[i] + bias[i]);
+        }
+    }
+}
+
+void LOOPS_NAME(layer_norm)(const float *x, int64_t rows, int64_t n, const float *scale, const float *bias, float eps,
+                            enum dtype t, void *y, float *mean, float *rstd)
+{
+    EACH_TYPE(t, layer_norm_of, x, rows, n, scale, bias, eps, y, mean, rstd);
+}
+
+struct back_means {
+    float a, b;  // of dz, of dz times the normalised x
+};
+
+ALWAYS struct back_means back_means_of(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale,
+                                       int64_t n, float *dscale, float *dbias)
+{
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    lanes sum[PARTS] = {0}, dot[PARTS] = {0}, d[PARTS], v[PARTS];
+    float sums[LANE_GROUP], dots[LANE_GROUP];
+    for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+        get_group(t, dy, i, d), get_group(t, x, i, v);
+#pragma GCC unroll 4
+        for (int k = 0; k < PARTS; k++) {
+            lanes xhat = (v[k] - mean) * rstd, dz = d[k] * AT(scale + i + k * LANES);
+            AT(dscale + i + k * LANES) += d[k] * xhat, AT(dbias + i + k * LANES) += d[k];
+            sum[k] += dz, dot[k] += dz * xhat;
+        }
+    }
+    memcpy(sums, sum, sizeof sums), memcpy(dots, dot, sizeof dots);
+    for (int64_t i = whole; i < n; i++) {
+        float e = get(t, dy, i), xhat = (get(t, x, i) - mean) * rstd, dz = e * scale[i];
+        dscale[i] += e * xhat, dbias[i] += e;
+        sums[i - whole] += dz, dots[i - whole] += dz * xhat;
+    }
+    return (struct back_means){(float)(lanes_sum(sums) / (double)n), (float)(lanes_sum(dots) / (double)n)};
+}
+
+ALWAYS void layer_norm_back_of(enum dtype t, const void *dy, const void *x, const float *mean, const float *rstd,
+                               const float *scale, int64_t rows, int64_t n, float *dx, float *dscale, float *dbias)
+{
+    const int64_t most = rows_at_once(n * (int64_t)sizeof *dx), whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t r = 0; r < rows; r += most) {
+        const int64_t many = rows - r < most ? rows - r : most;
+        struct back_means of[MANY];
+        for (int64_t k = 0; k < many; k++)
+            of[k] = back_means_of(t, from(t, dy, (r + k) * n), from(t, x, (r + k) * n), mean[r + k], rstd[r + k], scale, n,
+                                  dscale, dbias);
+        for (int64_t k = 0; k < many; k++) {
+            const void *dy_row = from(t, dy, (r + k) * n), *row = from(t, x, (r + k) * n);
+            const float m = mean[r + k], f = rstd[r + k];
+            float *to = dx + (r + k) * n;
+            for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+                lanes d[PARTS], v[PARTS];
+                get_group(t, dy_row, i, d), get_group(t, row, i, v);
+#pragma GCC unroll 4
+                for (int j = 0; j < PARTS; j++)
+                    AT(to + i + j * LANES) = f * (d[j] * AT(scale + i + j * LANES) - of[k].a - (v[j] - m) * f * of[k].b);
+            }
+            for (int64_t i = whole; i < n; i++)
+                to[i] = f * (get(t, dy_row, i) * scale[i] - of[k].a - (get(t, row, i) - m) * f * of[k].b);
+        }
+    }
+}
+
+void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, const float *mean, const float *rstd,
+                                 const float *scale, int64_t rows, int64_t n, float *dx, float *dscale, float *dbias)
+{
+    EACH_TYPE(t, layer_norm_back_of, dy, x, mean, rstd, scale, rows, n, dx, dscale, dbias);
 }
 
 // ---- RMS norm: rows may be short (heads of queries and keys), so a call takes many. Sums stay in f32, and in registers
-
-enum { PARTS = LANE_GROUP / LANES };
-#if defined __AVX512F__
-#define BF16_AT(address) ((lanes)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(address))), 16))
-#else
-typedef uint16_t half_lanes __attribute__((vector_size(LANE_BYTES / 2), aligned(2), may_alias));
-typedef uint32_t wide_lanes __attribute__((vector_size(LANE_BYTES)));
-#define BF16_AT(address) ((lanes)(__builtin_convertvector(*(const half_lanes *)(address), wide_lanes) << 16))
-#endif
-
-// Elements i .. i + LANE_GROUP of x.
-ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
-{
-#pragma GCC unroll 4
-    for (int k = 0; k < PARTS; k++, i += LANES) {
-        if (t == F32) into[k] = AT((const float *)x + i);
-        else if (t == BF16) into[k] = BF16_AT(from(t, x, i));
-        else
-            for (int j = 0; j < LANES; j++) into[k][j] = get(t, x, i + j);
-    }
-}
 
 ALWAYS float group_sum(const lanes part[PARTS])
 {
@@ -276,12 +315,10 @@ ALWAYS float square_sum_of(enum dtype t, const void *row, int64_t n)
     return sum;
 }
 
-// The sums of several short rows come first: a processor does not look far enough ahead to begin the next row's during a root.
 ALWAYS void rms_norm_of(enum dtype t, bool scaled, const void *x, int64_t rows, int64_t n, const float *scale, float eps,
                         void *y, float *rstd)
 {
-    enum { MANY = 8, SHORT = 2048 };  // bytes: eight such rows stay in the L1 cache
-    const int64_t most = n * (int64_t)dtype_size(t) <= SHORT ? MANY : 1;
+    const int64_t most = rows_at_once(n * (int64_t)dtype_size(t));
     float factor[MANY];
     for (int64_t r = 0; r < rows; r += most) {
         int64_t many = rows - r < most ? rows - r : most;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// By vectors, scores of two queries and 128 keys are 16 sums in registers; by tiles, the scores of all queries are computed at
-// once. They pass through the first cache to the exponentials and become pairs there: 2 KB backward, eight rows forward. No block
-// of f32 scores goes to the second cache. 128 keys are also what 16 draws of the mask serve.
+// By vectors, scores of two queries and 128 keys, or of eight and 32, are 16 sums in registers; by tiles, the scores of all
+// queries are computed at once. They pass through the first cache to the exponentials and become pairs there: 2 KB backward,
+// eight rows forward. No block of f32 scores goes to the second cache. 128 keys are also what 16 draws of the mask serve.
 //
 // Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, without the products. Zen 5
 // starts two to four of them a cycle.
@@ -14,47 +14,61 @@
 
 #define LOG2_E 1.44269504f
 
-enum { PIECES = ATTENTION_DRAW, WORDS = 4 };
+enum { PIECES = ATTENTION_DRAW, WORDS = 4, SUMS = 16, FEW_KEYS = 32 };
 
 // ---- products
-// s[2][vectors * 16] = q b', two rows of q and columns of b `padded` apart.
-static inline AVX512 ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units,
-                                             int64_t padded, float *s, int64_t s_row)
+// s[rows][vectors * 16] = q b', of consecutive rows of q and columns of b `padded` apart. Few vectors need many rows, because an
+// addition to a sum waits for the one before.
+static inline AVX512 ALWAYS void score_tile(const int rows, const int vectors, const uint32_t *q, const uint32_t *b,
+                                             int64_t units, int64_t padded, float *s, int64_t s_row)
 {
-    __m512 sum[2][PIECES];
-#pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++) sum[0][j] = sum[1][j] = _mm512_setzero_ps();
+    __m512 sum[SUMS];
+#pragma GCC unroll 16
+    for (int j = 0; j < rows * vectors; j++) sum[j] = _mm512_setzero_ps();
     for (int64_t u = 0; u < units; u++, b += padded) {
-        __m512bh first = (__m512bh)_mm512_set1_epi32((int)q[u]), second = (__m512bh)_mm512_set1_epi32((int)q[units + u]);
+        __m512bh v[PIECES];
 #pragma GCC unroll 8
-        for (int j = 0; j < vectors; j++) {
-            __m512bh v = (__m512bh)_mm512_loadu_si512(b + j * PAIRS_LANES);
-            sum[0][j] = _mm512_dpbf16_ps(sum[0][j], v, first);
-            sum[1][j] = _mm512_dpbf16_ps(sum[1][j], v, second);
+        for (int j = 0; j < vectors; j++) v[j] = (__m512bh)_mm512_loadu_si512(b + j * PAIRS_LANES);
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; i++) {
+            __m512bh by = (__m512bh)_mm512_set1_epi32((int)q[i * units + u]);
+#pragma GCC unroll 8
+            for (int j = 0; j < vectors; j++) sum[i * vectors + j] = _mm512_dpbf16_ps(sum[i * vectors + j], v[j], by);
         }
     }
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; j++) {
-        _mm512_storeu_ps(s + j * PAIRS_LANES, sum[0][j]);
-        _mm512_storeu_ps(s + s_row + j * PAIRS_LANES, sum[1][j]);
-    }
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++) _mm512_storeu_ps(s + i * s_row + j * PAIRS_LANES, sum[i * vectors + j]);
 }
 
-// The scores of n keys, at most PAIRS_KEYS, rounded up to whole vectors.
-static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t padded, int64_t n, float *s,
-                               int64_t s_row)
+// Of `queries` queries, an even number.
+static inline AVX512 ALWAYS void score_tiles(const int rows, const int vectors, const uint32_t *q, const uint32_t *b,
+                                              int64_t units, int64_t padded, int64_t queries, float *s, int64_t s_row)
+{
+    int64_t i = 0;
+    for (; i + rows <= queries; i += rows) score_tile(rows, vectors, q + i * units, b, units, padded, s + i * s_row, s_row);
+    for (; i < queries; i += 2) score_tile(2, vectors, q + i * units, b, units, padded, s + i * s_row, s_row);
+}
+
+// Their scores with n keys, at most PAIRS_KEYS, rounded up to whole vectors.
+static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t padded, int64_t queries, int64_t n,
+                               float *s, int64_t s_row)
 {
     int64_t vectors = (n + PAIRS_LANES - 1) / PAIRS_LANES;
+#define SCORE(rows, by)                                                                                                \
+    score_tiles(rows, by, q, b, units, padded, queries, s, s_row), b += (by) * PAIRS_LANES, s += (by) * PAIRS_LANES
     if (vectors >= PIECES) {
-        score_tile(8, q, b, units, padded, s, s_row);
+        SCORE(2, 8);
         return;
     }
-    if (vectors & 4) score_tile(4, q, b, units, padded, s, s_row), b += 4 * PAIRS_LANES, s += 4 * PAIRS_LANES;
-    if (vectors & 2) score_tile(2, q, b, units, padded, s, s_row), b += 2 * PAIRS_LANES, s += 2 * PAIRS_LANES;
-    if (vectors & 1) score_tile(1, q, b, units, padded, s, s_row);
+    if (vectors & 4) SCORE(4, 4);
+    if (vectors & 2) SCORE(8, 2);
+    if (vectors & 1) SCORE(8, 1);
+#undef SCORE
 }
 
-// Writes the scores of `queries` queries with n keys to s[queries][s_row].
+// Writes the scores of `queries` queries with n keys to s[queries][s_row], and of one more if the number is odd.
 static void score_rows(const struct pairs_scores *o, const uint32_t *q, const uint32_t *b, int64_t queries, int64_t n, float *s,
                        int64_t s_row)
 {
@@ -65,8 +79,7 @@ static void score_rows(const struct pairs_scores *o, const uint32_t *q, const ui
         return;
     }
     for (int64_t first = 0; first < n; first += PAIRS_KEYS)
-        for (int64_t i = 0; i < queries; i += 2)
-            score_keys(q + i * o->units, b + first, o->units, o->padded, n - first, s + i * s_row + first, s_row);
+        score_keys(q, b + first, o->units, o->padded, queries + queries % 2, n - first, s + first, s_row);
 }
 
 // How many of the keys [first, first + n) the query `at` rows on sees.
@@ -256,7 +269,7 @@ static AVX512 void soften_keys(const struct pairs_scores *o, int64_t at, int64_t
 void pairs_attend_back(const struct pairs_scores *o, int64_t queries, int64_t first, int64_t n, const struct pairs_gradients *g)
 {
     float s[PAIRS_QUERIES * PAIRS_KEYS], dp[PAIRS_QUERIES * PAIRS_KEYS];
-    int64_t rows = o->tiles ? queries : 2;  // tiles are whole, a pair of rows stays in the first cache
+    int64_t rows = o->tiles || n <= FEW_KEYS ? queries : 2;  // tiles are whole, a pair of rows stays in the first cache
     __mmask32 kept[PAIRS_QUERIES][WORDS];
     keep_rows(o->mask, o->row, queries, first, kept);
     for (int64_t i = 0; i < queries; i += rows) {

@@ -140,6 +140,47 @@ TEST(test_nan_shows)
         }
 }
 
+// ---- a row of logits against sums in double. Rows with and without a last part of a group, short and long
+static void check_sums(int v, enum dtype t, int64_t n)
+{
+    float x[MOST], e[MOST], top = -INFINITY;
+    double sum = 0, power = 0, want = 0, size = 0, want_power = 0;
+    fill(t, x, n, 5);
+    element_set(t, x, n / 2, -INFINITY);  // a class that is masked
+    variant[v]->top_sum(t, x, n / 2, &top, &sum);
+    for (int64_t i = 0; i < n / 2; i++) want += element_get(t, x, i), size += fabs(element_get(t, x, i));
+    assert_true(fabs(sum - want) <= 16 * 0x1p-23 * size);
+    variant[v]->top_sum(t, x, n, &top, &sum);
+    variant[v]->exp_sum(t, x, n, top, e, &power);
+    bool found = false;
+    for (int64_t i = 0; i < n; i++) {
+        double z = element_get(t, x, i), y = exp(z - (double)top);
+        assert_true(z <= (double)top);
+        found |= z == (double)top;
+        assert_true(fabs((double)e[i] - y) <= 4e-7 * y + 2e-38);
+        want_power += y;
+    }
+    assert_true(found && sum == -INFINITY && fabs(power - want_power) <= 2e-6 * want_power);
+    const int64_t places[] = {0, n / 3, n - 1};
+    for (int i = 0; i < 3; i++) {  // a NaN changes no maximum and is seen in both sums
+        float most = -INFINITY;
+        fill(t, x, n, 5);
+        element_set(t, x, places[i], (double)NAN);
+        sum = power = 0;
+        variant[v]->top_sum(t, x, n, &most, &sum);
+        variant[v]->exp_sum(t, x, n, most, i ? e : NULL, &power);
+        assert_true(isnan(sum) && isnan(power) && !isnan(most));
+    }
+}
+
+TEST(test_sums_of_a_row)
+{
+    static const int64_t length[] = {2, 63, 64, 65, 256, 300, 4050};
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++)
+            for (int i = 0; i < 7; i++) check_sums(v, types[t], length[i]);
+}
+
 // ---- pooling against a plain search
 static void plain_pool(const float window[4], float *y, int *at)
 {
