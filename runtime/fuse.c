@@ -226,11 +226,27 @@ static void add_layer_norm(struct match *m, int i)
     m->gone[drop - m->g->node] = true;
 }
 
+// The bias must not be the result of a node that comes after the product.
+static void matmul_bias(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || n->attr.act.act != ACT_NONE) return;
+    const struct value *bias = &m->g->value[n->in[1]];
+    struct node *shape = only_source(m, i, OP_RESHAPE), *product = only_source(m, i, OP_MATMUL);
+    if (shape) product = source_of(m, shape, 0, OP_MATMUL);
+    if (!product || product->in[2] != NONE || product->in[3] != NONE || product->attr.matmul.alpha != 1) return;
+    if (!bias->slot && bias->producer > product - m->g->node) return;
+    const struct shape *y = &m->g->value[product->out[0]].shape;
+    if (shape_last(y) != shape_last(&m->g->value[n->out[0]].shape)) return;
+    product->in[3] = n->in[1];
+    absorb(m, i, shape ? shape : product);
+}
+
 int fuse_graph(struct graph *g, unsigned patterns)
 {
     TRY(graph_check(g));
-    static void (*const rewrite[])(struct match *, int) = {crop,     norm_act, pool_norm, bias_act,
-                                                                 conv_act, add_act,  norm_add,  add_layer_norm};
+    static void (*const rewrite[])(struct match *, int) = {crop,    norm_act, pool_norm,      bias_act,   conv_act,
+                                                                 add_act, norm_add, add_layer_norm, matmul_bias};
     for (unsigned p = 0; p < sizeof rewrite / sizeof *rewrite; p++) {
         if (!(patterns >> p & 1)) continue;
         struct match m = match_open(g);

@@ -16,8 +16,9 @@ enum fuse_pattern {
     FUSE_ADD_ACT = 32,    // sum, relu; any activation if nothing before it trains
     FUSE_NORM_ADD = 64,   // norm, sum (, relu): the end of a residual block
     FUSE_ADD_LAYER_NORM = 128,  // (dropout,) addition of a residual, layer norm
-    FUSE_CONV_POOL = 256,       // fuse_device: convolution, 2x2 max pool (, norm) (, activation if nothing before it trains)
-    FUSE_ALL = 511
+    FUSE_MATMUL_BIAS = 256,     // product (, its shape), bias without an activation
+    FUSE_CONV_POOL = 512,       // fuse_device: convolution, 2x2 max pool (, norm) (, activation if nothing before it trains)
+    FUSE_ALL = 1023
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;
 // Patterns that only some devices run faster; the device decides (device.h). Runs after fuse_graph and fuse_fold. The results

@@ -106,7 +106,8 @@ static void build_unpooled(struct case_build *b)
     case_node(b, (int[]){first, dy, at}, 3, &a, NULL);
 }
 
-// p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters, f32 a
+// p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters, f32 a,
+// bias
 static void build_matmul(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -122,8 +123,9 @@ static void build_matmul(struct case_build *b)
     int x = case_param(b, "a", sa, p[11] ? F32 : type, DRAW_NORMAL, 1.0);
     int y = case_param(b, "b", sb, p[8] ? F32 : type, DRAW_NORMAL, 1.0 / sqrt((double)k));
     int c = p[7] ? case_param(b, "c", sc, out, DRAW_NORMAL, 1.0) : NONE;
+    int bias = p[12] ? case_param(b, "bias", SHAPE(n), F32, DRAW_NORMAL, 1.0) : NONE;
     union attr a = {.matmul = {ta, tb, (float)p[9] / 4.0f, (float)p[10] / 4.0f, out}};
-    case_node(b, (int[]){x, y, c}, 3, &a, NULL);
+    case_node(b, (int[]){x, y, c, bias}, 4, &a, NULL);
 }
 
 // Slack: a sum of n rounded products has an error of about sqrt(n) roundings of the sum of their sizes; n is below 2400 here.
@@ -261,6 +263,9 @@ const struct op_case cases_conv[] = {
     PRODUCT("3 at once", HGS, 5, 7, 6, 0, 0, 3, 0, 0, 0, 4, 0),
     PRODUCT("2 at once, transposed, plus c", HGS, 5, 7, 6, 1, 1, 2, 1, 1, 0, 3, 5),
     PRODUCT("head, f32 weights", HGS, 12, 10, 256, 0, 1, 0, 0, 0, 1, 4, 0),
+    PRODUCT("plus a bias",           HGS, 33, 10, 65, 0, 1, 0, 0, 0, 0, 4, 0, 0, 1),
+    PRODUCT("f32 weights, plus a bias", HGS, 12, 10, 256, 0, 1, 0, 0, 0, 1, 4, 0, 0, 1),
+    PRODUCT("3 at once, plus a bias", HGS, 5, 7, 6, 1, 0, 3, 0, 0, 0, 4, 0, 0, 1),
     PRODUCT("head, f32 weights and result", HGS, 12, 10, 100, 0, 1, 0, 1, 0, 1, 4, 0),
 
     // Rows that start at aligned addresses, sizes beyond one tile, depths that are cut into slices.
@@ -278,6 +283,8 @@ const struct op_case cases_conv[] = {
     PRODUCT("nn, rows of 4 KB, 2 at once, plus c", HS, 8, 1024, 12, 0, 0, 2, 0, 1, 0, 4, 2),
     PRODUCT("many tiles, transposed", HS, 544, 530, 40, 1, 0, 0, 0, 1, 0, 4, 2),
     PRODUCT("many tiles, deep",      HS, 250, 252, 580, 0, 1, 0, 0, 0, 0, 4, 0),
+    PRODUCT("deep, plus a bias",     HS, 40, 72, 2000, 0, 1, 0, 0, 0, 1, 4, 0, 0, 1),
+    PRODUCT("f32 result, plus a bias", HS, 72, 136, 96, 0, 1, 0, 1, 0, 1, 4, 0, 0, 1),
     PRODUCT("f32 a, transposed", HS, 20, 72, 128, 1, 0, 0, 1, 0, 0, 4, 0, 1),
     PRODUCT("f32 a, odd",            HS, 13, 7, 131, 0, 0, 0, 0, 0, 0, 4, 0, 1),
     PRODUCT("f32 b, deep",           HS, 40, 10, 1100, 1, 1, 0, 1, 0, 1, 4, 0),
@@ -293,6 +300,7 @@ const struct op_case cases_conv[] = {
     LINES_OF("spectrograms, 32->32", CASE_HALF | CASE_LARGE, 8, 125, 81, 32, 32, 11, 21, 1, 2, 5, 10),
     PRODUCT("1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 0, 0, 0, 0, 0, 4, 0),
     PRODUCT("f32 weights, 1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 1, 0, 0, 0, 1, 4, 0),
+    PRODUCT("f32 weights, plus a bias, 1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 1, 0, 0, 0, 1, 4, 0, 0, 1),
     PRODUCT("head", CASE_HALF | CASE_LARGE, 2000, 10, 256, 0, 1, 0, 1, 0, 1, 4, 0),
     PRODUCT("Newton-Schulz X X^T", CASE_HALF | CASE_LARGE, 256, 256, 2304, 0, 1, 0, 0, 0, 0, 4, 0),
     PRODUCT("Newton-Schulz B X", CASE_HALF | CASE_LARGE, 256, 2304, 256, 0, 0, 0, 0, 0, 0, 4, 0),

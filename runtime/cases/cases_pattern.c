@@ -82,6 +82,17 @@ static void build_bias_act(struct case_build *b)
     case_result(b, g_act(b->g, g_bias(b->g, x, bias), ACT_GELU));
 }
 
+// p: rank of x, activation, which stays a node of its own
+static void build_linear(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "x", p[0] == 2 ? SHAPE(12, 20) : SHAPE(3, 4, 20), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_param(b, "w", SHAPE(24, 20), F32, DRAW_NORMAL, 0.3);
+    int bias = case_param(b, "bias", SHAPE(24), F32, DRAW_NORMAL, 0.5);
+    int y = g_linear(b->g, x, w, bias, b->options.type);
+    case_result(b, p[1] ? g_act(b->g, y, (enum act)p[1]) : g_add(b->g, y, y));
+}
+
 // p: shortcut (0: x, 1: a convolution of x, 2: a norm of that, 3: a norm made before the other), activation behind the sum.
 // The sum stays away from the kink of its activation at zero: one addend is a norm near zero, the other is far from it.
 static int pattern_branch(struct case_build *b, int x)
@@ -263,6 +274,9 @@ const struct op_case cases_pattern[] = {
     {"convolution, norm with lengths: not to be folded", OP_COUNT, build_norm_lengths, CASE_PATTERN | CASE_FOLD, {3}, 0},
     {"norm that is read twice", OP_COUNT, build_shared, TRAINS, {0}, 0},
     {"bias, activation", OP_COUNT, build_bias_act, TRAINS, {0}, 0},
+    {"product, bias", OP_COUNT, build_linear, TRAINS, {2, 0}, 0},
+    {"product, shape, bias", OP_COUNT, build_linear, TRAINS, {3, 0}, 0},
+    {"product, shape, bias, activation", OP_COUNT, build_linear, TRAINS, {3, ACT_SILU}, 0},
     {"norm, sum, relu", OP_COUNT, build_residual, TRAINS, {0, ACT_RELU}, 0},
     {"norm, sum of what comes later, relu", OP_COUNT, build_residual, TRAINS, {1, ACT_RELU}, 0},
     {"two norms, sum, relu", OP_COUNT, build_residual, TRAINS, {2, ACT_RELU}, 0},

@@ -67,9 +67,9 @@ static int describe_product(struct cpu_device *cpu, struct linear *o, int p, int
     const struct dnnl_array w = {o->type, 2, {v, c}, {c, 1}}, dw = {F32, 2, {v, c}, {c, 1}};
     const struct dnnl_array w_turned = {o->type, 2, {c, v}, {1, c}}, z_turned = {o->type, 2, {v, rows}, {1, v}};
     struct dnnl_prim *prim = &o->product[p][product];
-    if (product == TO_LOGITS) return dnnl_prim_matmul(cpu, prim, &x, &w_turned, &z, 1, 0);
-    if (product == TO_DX) return dnnl_prim_matmul(cpu, prim, &z, &w, &x, 1, 0);
-    return dnnl_prim_matmul(cpu, prim, &z_turned, &x, &dw, 1, p == FIRST ? 0 : 1);
+    if (product == TO_LOGITS) return dnnl_prim_matmul(cpu, prim, &x, &w_turned, &z, (struct dnnl_adding){1, 0, false});
+    if (product == TO_DX) return dnnl_prim_matmul(cpu, prim, &z, &w, &x, (struct dnnl_adding){1, 0, false});
+    return dnnl_prim_matmul(cpu, prim, &z_turned, &x, &dw, (struct dnnl_adding){1, p == FIRST ? 0 : 1, false});
 }
 
 static int describe_products(struct cpu_device *cpu, struct linear *o)

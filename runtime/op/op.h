@@ -51,6 +51,7 @@ int op_drops(struct graph *, const struct node *, int key, float p);  // inputs 
         return (per) * op_elements(g, n);                                                                              \
     }
 double op_elements(const struct graph *, const struct node *);
+enum { FLOPS_OF_ACT = 8 };  // with its bias, per element
 
 // ---- slopes of formulas, and second derivatives (op_curve.c): nodes that are u times one, or FLAT
 enum { MAP_INPUTS = 3 };
@@ -65,6 +66,7 @@ bool op_slope_names(const struct op_slope *, enum operand);
 bool op_slope_is_zero(const struct op_slope *);
 // u times the slopes of the inputs in the bit mask, by one node; equal slopes share a gradient.
 void op_map_slopes(struct graph *, const struct op_slope *, unsigned inputs, int dx[MAP_INPUTS]);
+int op_bias_grad(struct graph *, int d, int bias);  // of a bias alone: d summed over all but the last dimension
 int op_act_slope(struct graph *, enum act, int x, int u);
 int op_act_curve(struct graph *, enum act, int x, int u);
 int op_sum_spread(struct graph *, int d, int like);  // d summed over the leading dimensions that value `like` lacks, in its type

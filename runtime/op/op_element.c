@@ -39,6 +39,13 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
+int op_bias_grad(struct graph *g, int d, int bias)
+{
+    int out[2];
+    graph_node(g, OP_ACT_GRAD, (int[]){d, d, bias}, 3, &(union attr){.act = {ACT_NONE}}, out);
+    return out[1];
+}
+
 // Differentiates dx and dbias: e reaches each dx, directly and through the sum of its channel.
 int op_act_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
@@ -107,7 +114,7 @@ int op_mask_grad(struct graph *g, const struct node *n, const int *dy, int *dx) 
     return g->error;
 }
 
-FLOPS_EACH(act, 8)
+FLOPS_EACH(act, FLOPS_OF_ACT)
 FLOPS_EACH(act_grad, 12)
 FLOPS_EACH(cast, 0)
 FLOPS_EACH(dropout, 1)

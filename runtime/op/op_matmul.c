@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices: y = alpha op(a) op(b) + beta c, 2-D or 3-D with a leading batch. Closed under differentiation.
+// Matrices: y = alpha op(a) op(b) + beta c, or y = op(a) op(b) + bias of columns; 2-D or 3-D with a leading batch. Closed under
+// differentiation.
 #include "runtime/op/op.h"
+
+enum { BIAS = 3 };
 
 static void sides(const struct shape *s, bool transposed, int64_t *rows, int64_t *columns)
 {
@@ -24,6 +27,8 @@ int op_matmul_infer(struct graph *g, struct node *n)
          shape_text(s, &a->shape), t->ta ? " transposed" : "", shape_text(u, &b->shape), t->tb ? " transposed" : "");
     struct shape y = a->shape.rank == 2 ? SHAPE(m, columns) : SHAPE(a->shape.dim[0], m, columns);
     NEED(!c || (shape_equal(&c->shape, &y) && c->dtype == t->out), g, "matmul adds a matrix of another shape or type");
+    NEED(!op_in(g, n, BIAS) || (!c && t->alpha == 1), g, "matmul adds a bias to a plain product only");
+    TRY(op_channel(g, n, BIAS, columns));
     op_out(g, n, 0, y, t->out);
     return 0;
 }
@@ -48,6 +53,7 @@ int op_matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx
         dx[1] = t.tb ? product(g, d, true, a, t.ta, t.alpha, g->value[b].dtype)
                      : product(g, a, !t.ta, d, false, t.alpha, g->value[b].dtype);
     if (c != NONE && g->value[c].trains) dx[2] = g_scale(g, d, t.beta);
+    if (n->in[BIAS] != NONE && g->value[n->in[BIAS]].trains) dx[BIAS] = op_bias_grad(g, d, n->in[BIAS]);
     return g->error;
 }
 
@@ -55,7 +61,8 @@ double op_matmul_flops(const struct graph *g, const struct node *n)
 {
     int64_t m, k;
     sides(&g->value[n->in[0]].shape, n->attr.matmul.ta, &m, &k);
-    return 2.0 * (double)k * (double)shape_count(&g->value[n->out[0]].shape);
+    double each = n->in[BIAS] == NONE ? 0 : FLOPS_OF_ACT;  // as a node of its own
+    return (2.0 * (double)k + each) * (double)shape_count(&g->value[n->out[0]].shape);
 }
 
 int g_matmul_full(struct graph *g, int a, int b, int c, const struct matmul_attr *t)

@@ -192,6 +192,7 @@ void ref_matmul(const struct ref_step *s)
     int64_t m = y->shape.dim[last - 1], n = y->shape.dim[last], k = va->shape.dim[a->ta ? last - 1 : last];
     int64_t batch = last == 2 ? y->shape.dim[0] : 1;
     const double *left = matmul_operand(s, 0, 1), *right = matmul_operand(s, 1, 0), *c = ref_read(s, 2);
+    const double *bias = ref_read(s, 3);
     double *sum = ref_zeros(s, batch * m * n);
     for (int64_t b = 0; b < batch; b++)
         for (int64_t i = 0; i < m; i++)
@@ -199,6 +200,7 @@ void ref_matmul(const struct ref_step *s)
                 double x = left[b * m * k + matrix_at(i, t, m, k, a->ta)], *row = sum + (b * m + i) * n;
                 for (int64_t j = 0; j < n; j++) row[j] += x * right[b * k * n + matrix_at(t, j, k, n, a->tb)];
             }
-    for (int64_t i = 0; i < batch * m * n; i++) sum[i] = (double)a->alpha * sum[i] + (c ? (double)a->beta * c[i] : 0.0);
+    for (int64_t i = 0; i < batch * m * n; i++)
+        sum[i] = (double)a->alpha * sum[i] + (c ? (double)a->beta * c[i] : bias ? bias[i % n] : 0.0);
     ref_write(s, 0, sum);
 }

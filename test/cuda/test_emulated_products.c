@@ -2,6 +2,7 @@
 // The large products of training at full size: every one is cuBLASLt's, and rows are what its fast algorithms require,
 // but for logits of a search for single words. Programs are compiled for addresses without memory and never run. The emulated
 // library counts its operations.
+#include "runtime/op/op.h"
 #include "test/unit/test.h"
 #include "test/cuda/fixture_placed.h"
 
@@ -30,7 +31,9 @@ static double large_operations(const struct session *s, double *search)
         for (int i = 0; i < s->graph[p]->nodes; i++) {
             const struct graph *g = s->graph[p];
             const struct node *n = &g->node[i];
-            const double flops = node_cost(g, n).flops;
+            const double y = (double)shape_count(&node_out(g, n, 0)->shape);
+            const bool bias = n->op == OP_MATMUL && n->in[3] != NONE;
+            const double flops = node_cost(g, n).flops - (bias ? FLOPS_OF_ACT * y : 0);
             const bool large = n->op == OP_MATMUL && flops >= 0x1p31;
             if (n->op == OP_LINEAR_XENT) sum += linear_xent_operations(g, n);
             if (large) sum += flops;

@@ -67,11 +67,12 @@ static inline dnnl_status_t api_conv_describe(dnnl_primitive_desc_t *into, dnnl_
     return s == dnnl_success ? dnnl_primitive_desc_create(into, &desc, attr, engine, c->forward) : s;
 }
 
-static inline dnnl_status_t api_matmul_describe(dnnl_primitive_desc_t *into, dnnl_engine_t engine, const api_layout aby[3],
+// The last of the four is a bias, or NULL.
+static inline dnnl_status_t api_matmul_describe(dnnl_primitive_desc_t *into, dnnl_engine_t engine, const api_layout aby[4],
                                                 dnnl_primitive_attr_t attr)
 {
     dnnl_matmul_desc_t desc;
-    dnnl_status_t s = dnnl_matmul_desc_init(&desc, aby[0], aby[1], NULL, aby[2]);
+    dnnl_status_t s = dnnl_matmul_desc_init(&desc, aby[0], aby[1], aby[3], aby[2]);
     return s == dnnl_success ? dnnl_primitive_desc_create(into, &desc, attr, engine, NULL) : s;
 }
 
@@ -120,10 +121,10 @@ static inline dnnl_status_t api_conv_describe(dnnl_primitive_desc_t *into, dnnl_
                                                           NULL, c->before, c->after, attr);
 }
 
-static inline dnnl_status_t api_matmul_describe(dnnl_primitive_desc_t *into, dnnl_engine_t engine, const api_layout aby[3],
+static inline dnnl_status_t api_matmul_describe(dnnl_primitive_desc_t *into, dnnl_engine_t engine, const api_layout aby[4],
                                                 dnnl_primitive_attr_t attr)
 {
-    return dnnl_matmul_primitive_desc_create(into, engine, aby[0], aby[1], NULL, aby[2], attr);
+    return dnnl_matmul_primitive_desc_create(into, engine, aby[0], aby[1], aby[3], aby[2], attr);
 }
 
 static inline dnnl_status_t api_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t kind, float alpha)

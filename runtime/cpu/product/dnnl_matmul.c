@@ -79,8 +79,8 @@ static int plan_parts(struct cpu_device *cpu, const struct graph *g, const struc
         p->scratch_at += plan_round_up((size_t)(shape_count(&in[i]->shape) + more) * dtype_size(narrow));
         if (p->copy[i].scratch > scratch) scratch = p->copy[i].scratch;
     }
-    float beta = n->in[2] == NONE ? 0.0f : attr->beta;
-    TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, attr->alpha, beta));
+    const struct dnnl_adding adding = {attr->alpha, n->in[2] == NONE ? 0.0f : attr->beta, n->in[3] != NONE};
+    TRY(dnnl_prim_matmul(cpu, &p->main, &operand[0], &operand[1], &y, adding));
     if (p->main.scratch > scratch) scratch = p->main.scratch;
     p->widened_at = p->scratch_at + plan_round_up(scratch);
     p->bytes = p->widened_at + p->widen.bytes;
@@ -149,6 +149,7 @@ static int matmul_bind(struct cpu_step *step, struct matmul_plan *p)
         }
         TRY(dnnl_prim_bind(cpu, &p->main, i ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC, from));
     }
+    if (step->in[3]) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_BIAS, step->in[3]));
     if (p->main.scratch) TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_SCRATCHPAD, scratch));
     TRY(dnnl_prim_bind(cpu, &p->main, DNNL_ARG_DST, step->out[0]));
     return dnnl_prim_build(&p->main);

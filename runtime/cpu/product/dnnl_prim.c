@@ -189,17 +189,20 @@ int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
 }
 
 int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *a,
-                     const struct dnnl_array *b, const struct dnnl_array *y, float alpha, float beta)
+                     const struct dnnl_array *b, const struct dnnl_array *y, struct dnnl_adding adding)
 {
-    const struct dnnl_array *const array[3] = {a, b, y};
-    api_layout layout[3] = {NULL};
+    struct dnnl_array bias = {F32, y->rank, {1, 1, 1}, {1, 1, 1}};
+    bias.dim[y->rank - 1] = y->dim[y->rank - 1];
+    for (int i = 0; i < y->rank - 1; i++) bias.stride[i] = bias.dim[y->rank - 1];
+    const struct dnnl_array *const array[4] = {a, b, y, &bias};
+    api_layout layout[4] = {NULL};
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
-    int rc = make_attributes(alpha, beta, ACT_NONE, &attr);
+    int rc = make_attributes(adding.alpha, adding.beta, ACT_NONE, &attr);
     if (rc < 0) return rc;
-    for (int i = 0; rc == 0 && i < 3; i++) rc = describe_array(array[i], &layout[i]);
+    for (int i = 0; rc == 0 && i < 3 + adding.bias; i++) rc = describe_array(array[i], &layout[i]);
     if (rc == 0) rc = check_dnnl(api_matmul_describe(&prim->desc, cpu->engine, layout, attr), "a matmul");
-    for (int i = 0; i < 3; i++) api_layout_free(layout[i]);
+    for (int i = 0; i < 4; i++) api_layout_free(layout[i]);
     dnnl_primitive_attr_destroy(attr);
     return rc < 0 ? rc : finish_prim(prim);
 }

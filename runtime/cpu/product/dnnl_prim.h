@@ -52,9 +52,13 @@ struct dnnl_array dnnl_prim_filters(const struct dnnl_conv *, bool swap);
 
 // These describe a primitive; only dnnl_prim_build generates code. After an error there is nothing to free.
 int dnnl_prim_conv(struct cpu_device *, struct dnnl_prim *, const struct dnnl_conv *) MUST_CHECK;
-// dst = alpha a b + beta dst
+// dst = alpha a b + beta dst, or with a bias in f32 for each column: a b + bias
+struct dnnl_adding {
+    float alpha, beta;
+    bool bias;
+};
 int dnnl_prim_matmul(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *a, const struct dnnl_array *b,
-                     const struct dnnl_array *y, float alpha, float beta) MUST_CHECK;
+                     const struct dnnl_array *y, struct dnnl_adding) MUST_CHECK;
 // Copies between the format of operand `arg` of `of` and a plain array: into the format (pack) or out of it.
 int dnnl_prim_pack(struct cpu_device *, struct dnnl_prim *, const struct dnnl_array *plain, const struct dnnl_prim *of,
                    int arg) MUST_CHECK;

@@ -20,7 +20,8 @@ struct matmul {
     const void *a, *b, *c;
     void *y;
     float *work;                          // [batch, slice, m, n]; NULL with one slice
-    enum dtype out;
+    const void *bias;
+    enum dtype out, bias_type;
 };
 
 __device__ static inline float load_element(const void *from, enum dtype type, int64_t i)
@@ -37,6 +38,14 @@ __device__ static inline void store_element(void *to, enum dtype type, int64_t i
     else ((__half *)to)[i] = from_float<__half>(x);
 }
 
+// Writes the result at `i`, of a column.
+__device__ static inline void store_result(const matmul &k, int64_t i, int column, float sum)
+{
+    float more = k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f;
+    if (k.bias) more += load_element(k.bias, k.bias_type, column);
+    store_element(k.y, k.out, i, k.alpha * sum + more);
+}
+
 // Writes a finished sum to the result, or to the scratch of its slice.
 __device__ static inline void store_sum(const matmul &k, int64_t batch, int slice, int row, int column, float sum)
 {
@@ -46,8 +55,7 @@ __device__ static inline void store_sum(const matmul &k, int64_t batch, int slic
         k.work[(batch * k.slices + slice) * size + within] = sum;
         return;
     }
-    int64_t i = batch * size + within;
-    store_element(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f));
+    store_result(k, batch * size + within, column, sum);
 }
 
 // A block's work: one tile of one slice of one matrix.
@@ -260,7 +268,7 @@ __device__ static inline void add_slices(const matmul &k, int64_t batch, int64_t
     float sum = 0.0f;
 #pragma unroll 8
     for (int s = 0; s < k.slices; s++) sum += k.work[(batch * k.slices + s) * size + within];
-    store_element(k.y, k.out, i, k.alpha * sum + (k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f));
+    store_result(k, i, (int)(within % k.n), sum);
 }
 
 static __global__ void __launch_bounds__(K_BLOCK) matmul_finish(const matmul k)
@@ -347,7 +355,8 @@ static bool is_wide(const void *from, int64_t pitch, int lanes)
 static matmul matmul_of(const struct k_matmul *a, const cut &c, int at_once)
 {
     matmul k = {a->m, a->n, a->k, c.tile, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->pitch_a, 0, a->ta, a->tb,
-                false, false, a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->out};
+                false, false, a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->bias, a->out,
+                a->bias_type};
     if (!k.pitch_a) k.pitch_a = a->ta ? a->m : a->k;
     k.pitch_b = a->tb ? a->k : a->n;
     k.wide_a = is_wide(a->a, k.pitch_a, at_once);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = alpha op(a) op(b) + beta c, one row-major matrix or a batch. f32 by f32 is multiplied in f32 (no TF32). If one factor has
-// 16 bits, the other is rounded to its type when read, and tensor cores multiply. Sums are f32. If the result has too few tiles
-// for the GPU, the depth is cut into slices that are added in order.
+// y = alpha op(a) op(b) + beta c + bias, one row-major matrix or a batch. f32 by f32 is multiplied in f32 (no TF32). If one
+// factor has 16 bits, the other is rounded to its type when read, and tensor cores multiply. Sums are f32. If the result has too
+// few tiles for the GPU, the depth is cut into slices that are added in order.
 #pragma once
 
 #include "runtime/cuda/kernels/k_many.h"
@@ -18,7 +18,8 @@ struct k_matmul {
     float alpha, beta;
     const void *a, *b, *c;   // c[m, n] in the type of y, or NULL
     void *y, *work;          // k_matmul_work() bytes
-    enum dtype a_type, b_type, out;
+    const void *bias;        // [n], or NULL
+    enum dtype a_type, b_type, out, bias_type;
 };
 K_LAUNCHER(k_matmul);
 // Small products of f32 without a batch. A launch of its own adds the slices of those that have some.

@@ -71,6 +71,7 @@ bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
     if (cuda->set.blas == BLAS_OFF) return false;
     if (!cuda_blas_is_large(p) && cuda->set.blas != BLAS_ALWAYS) return false;
     if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
+    if (p->bias && p->bias_type != p->out) return false;
     return p->out == F32 || p->out == p->a_type;
 }
 
@@ -121,6 +122,16 @@ static int set_transposed(const struct blas *b, cublasLtMatmulDesc_t product, cu
     return check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, which, &operation, sizeof operation), "setting op()");
 }
 
+// One number for each row in the library's order, in the type of the result.
+static int set_bias(const struct blas *b, cublasLtMatmulDesc_t product, const void *bias)
+{
+    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    TRY(check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
+              "adding a bias"));
+    return check_blas(b, b->call.cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+                 "adding a bias");
+}
+
 // A row-major matrix as it is in memory; its columns are the library's rows.
 struct matrix {
     enum dtype type;
@@ -160,6 +171,7 @@ static int describe_product(const struct blas *b, struct blas_plan *o)
     TRY(check_blas(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
+    if (p->bias) TRY(set_bias(b, o->product, p->bias));
     TRY(make_layout(b, first_of(p), p->batch, &o->first));
     TRY(make_layout(b, second_of(p), p->batch, &o->second));
     return make_layout(b, result_of(p), p->batch, &o->result);

@@ -2,7 +2,7 @@
 // Matrix products on the GPU. cuBLASLt computes the large ones (cuda_blas.h). DAWN's kernels compute all others, and those for
 // which cuBLASLt has no algorithm (k_matmul.h). The f32 factor of a large product whose other factor is 16-bit, such as BERT's
 // weights, is read through a copy of that type, because cuBLASLt takes factors of one type only. DAWN's kernels round it to the
-// same values.
+// same values. A large product's bias has the result's type, because cuBLASLt adds no other.
 #include "runtime/cuda/ops/cuda_blas.h"
 
 static struct k_matmul stored_matmul(const struct graph *g, const struct node *n)
@@ -14,15 +14,16 @@ static struct k_matmul stored_matmul(const struct graph *g, const struct node *n
     return (struct k_matmul){.m = (int)(t->ta ? columns : rows), .k = (int)(t->ta ? rows : columns),
                              .n = (int)b->shape.dim[t->tb ? last - 1 : last],
                              .batch = last == 2 ? a->shape.dim[0] : 1, .ta = t->ta, .tb = t->tb, .alpha = t->alpha,
-                             .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out};
+                             .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out, .bias_type = F32};
 }
 
 static unsigned matmul_copies(const struct graph *g, const struct node *n, enum dtype *to)
 {
     struct k_matmul p = stored_matmul(g, n);
-    if (p.a_type == p.b_type || !cuda_blas_is_large(&p)) return 0;
-    *to = p.a_type == F32 ? p.b_type : p.a_type;
-    return p.a_type == F32 ? 1u << 0 : 1u << 1;
+    const enum dtype narrow = p.a_type == F32 ? p.b_type : p.a_type;
+    if (narrow == F32 || !cuda_blas_is_large(&p)) return 0;
+    *to = narrow;
+    return (p.a_type == F32 ? 1u << 0 : p.b_type == F32 ? 1u << 1 : 0) | (p.out == narrow ? 1u << 3 : 0);
 }
 
 // As the kernel reads it: with the types of copies.
@@ -30,7 +31,9 @@ static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
 {
     struct k_matmul p = stored_matmul(g, n);
     enum dtype to;
-    if (matmul_copies(g, n, &to)) p.a_type = p.b_type = to;
+    const unsigned copies = matmul_copies(g, n, &to);
+    if (copies & 3u) p.a_type = p.b_type = to;
+    if (copies >> 3) p.bias_type = to;
     return p;
 }
 
@@ -61,6 +64,7 @@ static int matmul_prepare(struct cuda_step *s)
     struct k_matmul p = matmul_of(s->graph, s->node);
     if (!s->out[0]) return 0;
     p.a = cuda_weight(s, 0, p.a_type), p.b = cuda_weight(s, 1, p.b_type), p.c = s->in[2], p.y = s->out[0], p.work = s->work;
+    p.bias = cuda_weight(s, 3, p.bias_type);
     if (cuda_blas_takes(s->cuda, &p)) {
         int rc = cuda_blas_prepare(s, &p);
         if (rc != ERR_UNSUPPORTED) return rc;

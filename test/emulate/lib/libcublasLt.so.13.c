@@ -21,6 +21,8 @@ struct lt_handle {
 struct lt_product {
     enum kind kind;
     int32_t transposed[2];  // cublasOperation_t
+    cublasLtEpilogue_t epilogue;
+    const void *bias;
 };
 struct lt_layout {
     enum kind kind;
@@ -98,7 +100,9 @@ const char *cublasLtGetStatusString(cublasStatus_t status)
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *into, cublasComputeType_t compute, cudaDataType_t scale)
 {
     if (compute != CUBLAS_COMPUTE_32F || scale != CUDA_R_32F) die("sums and scales must be f32");
-    *into = make_object(PRODUCT, sizeof(struct lt_product));
+    struct lt_product *p = make_object(PRODUCT, sizeof *p);
+    p->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    *into = (cublasLtMatmulDesc_t)p;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -108,6 +112,15 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t product, cubl
                                               const void *from, size_t bytes)
 {
     struct lt_product *p = as_kind(PRODUCT, product, "not a product");
+    if (which == CUBLASLT_MATMUL_DESC_EPILOGUE) {
+        copy_attribute(&p->epilogue, sizeof p->epilogue, from, bytes);
+        if (p->epilogue != CUBLASLT_EPILOGUE_DEFAULT && p->epilogue != CUBLASLT_EPILOGUE_BIAS) die("an unknown epilogue");
+        return CUBLAS_STATUS_SUCCESS;
+    }
+    if (which == CUBLASLT_MATMUL_DESC_BIAS_POINTER) {
+        copy_attribute(&p->bias, sizeof p->bias, from, bytes);
+        return CUBLAS_STATUS_SUCCESS;
+    }
     if (which != CUBLASLT_MATMUL_DESC_TRANSA && which != CUBLASLT_MATMUL_DESC_TRANSB) die("an unknown attribute of a product");
     int32_t *transposed = &p->transposed[which == CUBLASLT_MATMUL_DESC_TRANSB];
     copy_attribute(transposed, sizeof *transposed, from, bytes);
@@ -190,7 +203,8 @@ static uint64_t problem_of(const struct lt_product *p, struct lt_layout *const l
     if (k != k2) die("the depths of the factors differ");
     if (l[0]->type != l[1]->type || l[2]->type != l[3]->type) die("incompatible types");
     if (l[3]->type != CUDA_R_32F && l[3]->type != l[0]->type) die("the type of the result does not fit the factors");
-    uint64_t hash = mix_hash(mix_hash(0xcbf29ce484222325u, ta), tb);
+    if ((p->epilogue == CUBLASLT_EPILOGUE_BIAS) != (p->bias != NULL)) die("a bias without its epilogue, or one without a bias");
+    uint64_t hash = mix_hash(mix_hash(mix_hash(0xcbf29ce484222325u, ta), tb), p->epilogue);
     for (int i = 0; i < 4; i++) {
         if (i > 1 && (l[i]->rows != m || l[i]->columns != n)) die("wrong size of the result");
         if (l[i]->batch != l[0]->batch) die("batches of different sizes");
@@ -226,7 +240,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
 
 struct work {
     struct lt_layout layout[4];
-    const void *from[3];  // a, b, c
+    const void *from[3], *bias;  // a, b, c
     void *to, *scratch;
     float alpha, beta;
     bool transposed[2];
@@ -264,6 +278,7 @@ static void multiply_one(const struct work *o, int batch)
         for (uint64_t j = 0; j < n; j++) {
             int64_t at = batch * c->apart + (int64_t)j * c->pitch + (int64_t)i;
             float y = o->alpha * row[j];
+            if (o->bias) y += (float)element_get(dtype_of(d), o->bias, (int64_t)i);  // of the result's type
             if (o->beta != 0.0f) y += o->beta * (float)element_get(dtype_of(c), o->from[2], at);
             element_set(dtype_of(d), o->to, batch * d->apart + (int64_t)j * d->pitch + (int64_t)i, y);
         }
@@ -320,7 +335,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     for (int i = 0; i < 4; i++) check_address(l[i], at[i], algorithm.aligned[i], whose[i]);
     if (scratch_bytes < SCRATCH || (uintptr_t)scratch % 256) die("scratch memory that is too small or not aligned");
     emulate_check_range(scratch, SCRATCH, "cuBLASLt's scratch memory");
-    struct work o = {.from = {a, b, c}, .to = d, .scratch = scratch, .alpha = *(const float *)alpha,
+    if (p->bias) emulate_check_range(p->bias, l[3]->rows * dtype_size(dtype_of(l[3])), "cuBLASLt's bias");
+    struct work o = {.from = {a, b, c}, .bias = p->bias, .to = d, .scratch = scratch, .alpha = *(const float *)alpha,
                      .beta = *(const float *)beta,
                      .transposed = {p->transposed[0] == CUBLAS_OP_T, p->transposed[1] == CUBLAS_OP_T}};
     for (int i = 0; i < 4; i++) o.layout[i] = *l[i];
