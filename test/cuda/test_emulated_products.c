@@ -31,9 +31,8 @@ static double large_operations(const struct session *s, double *search)
         for (int i = 0; i < s->graph[p]->nodes; i++) {
             const struct graph *g = s->graph[p];
             const struct node *n = &g->node[i];
-            const double y = (double)shape_count(&node_out(g, n, 0)->shape);
-            const bool bias = n->op == OP_MATMUL && n->in[3] != NONE;
-            const double flops = node_cost(g, n).flops - (bias ? FLOPS_OF_ACT * y : 0);
+            double flops = node_cost(g, n).flops;
+            if (n->op == OP_MATMUL && n->in[3] != NONE) flops -= FLOPS_OF_ACT * (double)shape_count(&node_out(g, n, 0)->shape);
             const bool large = n->op == OP_MATMUL && flops >= 0x1p31;
             if (n->op == OP_LINEAR_XENT) sum += linear_xent_operations(g, n);
             if (large) sum += flops;
