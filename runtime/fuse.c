@@ -226,7 +226,15 @@ static void add_layer_norm(struct match *m, int i)
     m->gone[drop - m->g->node] = true;
 }
 
-// The bias must not be the result of a node that comes after the product.
+static bool is_written_between(const struct graph *g, int v, int from, int to)
+{
+    for (int i = from + 1; i < to; i++)
+        for (int o = 0; o < MAX_OUT; o++)
+            if (g->node[i].out[o] == v) return true;
+    return false;
+}
+
+// The bias must have its value before the product.
 static void matmul_bias(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
@@ -235,9 +243,10 @@ static void matmul_bias(struct match *m, int i)
     struct node *shape = only_source(m, i, OP_RESHAPE), *product = only_source(m, i, OP_MATMUL);
     if (shape) product = source_of(m, shape, 0, OP_MATMUL);
     if (!product || product->in[2] != NONE || product->in[3] != NONE || product->attr.matmul.alpha != 1) return;
-    if (!bias->slot && bias->producer > product - m->g->node) return;
-    const struct shape *y = &m->g->value[product->out[0]].shape;
-    if (shape_last(y) != shape_last(&m->g->value[n->out[0]].shape)) return;
+    if (is_written_between(m->g, n->in[1], (int)(product - m->g->node), i)) return;
+    struct value *y = &m->g->value[product->out[0]];
+    if (shape_last(&y->shape) != shape_last(&m->g->value[n->out[0]].shape)) return;
+    y->trains |= bias->trains;
     product->in[3] = n->in[1];
     absorb(m, i, shape ? shape : product);
 }

@@ -82,12 +82,14 @@ static void build_bias_act(struct case_build *b)
     case_result(b, g_act(b->g, g_bias(b->g, x, bias), ACT_GELU));
 }
 
-// p: rank of x, activation, which stays a node of its own
+// p: rank of x, activation, which stays a node of its own, only the bias trains
 static void build_linear(struct case_build *b)
 {
     const int *p = b->row->p;
-    int x = case_param(b, "x", p[0] == 2 ? SHAPE(12, 20) : SHAPE(3, 4, 20), b->options.type, DRAW_NORMAL, 1.0);
-    int w = case_param(b, "w", SHAPE(24, 20), F32, DRAW_NORMAL, 0.3);
+    int (*const make)(struct case_build *, const char *, struct shape, enum dtype, enum draw, double) =
+        p[2] ? case_input : case_param;
+    int x = make(b, "x", p[0] == 2 ? SHAPE(12, 20) : SHAPE(3, 4, 20), b->options.type, DRAW_NORMAL, 1.0);
+    int w = make(b, "w", SHAPE(24, 20), F32, DRAW_NORMAL, 0.3);
     int bias = case_param(b, "bias", SHAPE(24), F32, DRAW_NORMAL, 0.5);
     int y = g_linear(b->g, x, w, bias, b->options.type);
     case_result(b, p[1] ? g_act(b->g, y, (enum act)p[1]) : g_add(b->g, y, y));
@@ -276,6 +278,8 @@ const struct op_case cases_pattern[] = {
     {"bias, activation", OP_COUNT, build_bias_act, TRAINS, {0}, 0},
     {"product, bias", OP_COUNT, build_linear, TRAINS, {2, 0}, 0},
     {"product, shape, bias", OP_COUNT, build_linear, TRAINS, {3, 0}, 0},
+    {"frozen product, bias", OP_COUNT, build_linear, TRAINS, {2, 0, 1}, 0},
+    {"frozen product, shape, bias", OP_COUNT, build_linear, TRAINS, {3, 0, 1}, 0},
     {"product, shape, bias, activation", OP_COUNT, build_linear, TRAINS, {3, ACT_SILU}, 0},
     {"norm, sum, relu", OP_COUNT, build_residual, TRAINS, {0, ACT_RELU}, 0},
     {"norm, sum of what comes later, relu", OP_COUNT, build_residual, TRAINS, {1, ACT_RELU}, 0},

@@ -7,6 +7,7 @@
 #include "test/unit/fixture_graph.h"
 
 #include "runtime/cuda/ops/cuda_blas.h"
+#include "runtime/fuse.h"
 
 #include <dlfcn.h>
 
@@ -111,35 +112,47 @@ TEST(test_padded_classes)
     device_close(device);
 }
 
-// A large product of 16-bit activations and f32 weights goes to the library through a 16-bit copy of the weights.
-TEST(test_mixed)
+// A large product of 16-bit activations and f32 weights goes to the library through 16-bit copies of the weights, and of a bias
+// if the result has 16 bits.
+static void hold_mixed(bool biased)
 {
-    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
     enum { N = 1024, ROUNDED = 256 };  // numbers of 8 bits are exact in bf16
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "mixed");
-    int x = g_cast(g, input(g, "x", SHAPE(N, N)), BF16);
-    keep(g, "y", g_linear(g, x, weight(g, "w", SHAPE(N, N)), NONE, F32));
+    int x = g_cast(g, input(g, "x", SHAPE(N, N)), BF16), bias = biased ? weight(g, "bias", SHAPE(N)) : NONE;
+    int out = g_linear(g, x, weight(g, "w", SHAPE(N, N)), bias, biased ? BF16 : F32);
+    keep(g, "y", g_cast(g, out, F32));
+    OK(fuse_graph(g, FUSE_MATMUL_BIAS));
     int program = session_add(s, g);
     assert_true(program >= 0);
+    assert_int_equal(count_op(g, OP_ACT), 0);
     int before = read_counter("lt_products");
     start(s);
     assert_true(read_counter("lt_products") > before + (before < 0));
-    assert_int_equal(s->plan[program]->kept_bytes, (size_t)N * N * dtype_size(BF16));
-    float *a = zalloc(2 * (size_t)N * N * sizeof *a), *w = a + (size_t)N * N;
+    assert_int_equal(s->plan[program]->kept_bytes, (size_t)(N + biased) * N * dtype_size(BF16));
+    float *a = zalloc((2 * (size_t)N + 1) * N * sizeof *a), *w = a + (size_t)N * N, *b = w + (size_t)N * N;
     for (int i = 0; i < N * N; i++) a[i] = (float)(i * 7 % 251 - 125) / ROUNDED, w[i] = (float)(i * 11 % 241 - 120) / ROUNDED;
+    for (int i = 0; i < N; i++) b[i] = biased ? (float)(i * 3 % 255 - 127) / 16 : 0;
     OK(session_put(s, "x", a, 0, (size_t)N * N * sizeof *a));
     OK(session_put(s, "w", w, 0, (size_t)N * N * sizeof *w));
+    if (biased) OK(session_put(s, "bias", b, 0, (size_t)N * sizeof *b));
     OK(session_run(s, program));
     float *y = zalloc((size_t)N * N * sizeof *y);
     OK(session_get(s, "y", y, (size_t)N * N * sizeof *y));
     for (int i = 0; i < 64; i++) {
         int row = i * 577 % N, column = i * 311 % N;
-        double sum = 0;
+        double sum = (double)b[column];
         for (int k = 0; k < N; k++) sum += (double)a[row * N + k] * (double)w[column * N + k];
-        assert_true(fabs(sum - (double)y[row * N + column]) < 1e-3);
+        assert_true(fabs(sum - (double)y[row * N + column]) < 1e-3 + (biased ? 0x1p-8 * fabs(sum) : 0));
     }
     free(a);
     free(y);
     session_done(s);
+}
+
+TEST(test_mixed)
+{
+    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
+    hold_mixed(false);
+    hold_mixed(true);
 }

@@ -197,7 +197,7 @@ ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
     }
 }
 
-// The same into y.
+// Elements i .. i + LANE_GROUP of y.
 ALWAYS void put_group(enum dtype t, void *y, int64_t i, const lanes v[PARTS])
 {
 #pragma GCC unroll 4

@@ -51,7 +51,7 @@ static inline AVX512 ALWAYS void score_tiles(const int rows, const int vectors, 
     for (; i < queries; i += 2) score_tile(2, vectors, q + i * units, b, units, padded, s + i * s_row, s_row);
 }
 
-// Their scores with n keys, at most PAIRS_KEYS, rounded up to whole vectors.
+// The scores of `queries` queries with n keys, at most PAIRS_KEYS, rounded up to whole vectors.
 static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t padded, int64_t queries, int64_t n,
                                float *s, int64_t s_row)
 {

@@ -38,7 +38,7 @@ __device__ static inline void store_element(void *to, enum dtype type, int64_t i
     else ((__half *)to)[i] = from_float<__half>(x);
 }
 
-// Writes the result at `i`, of a column.
+// Writes element i of the results, which lies in this column of a matrix.
 __device__ static inline void store_result(const matmul &k, int64_t i, int column, float sum)
 {
     float more = k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f;

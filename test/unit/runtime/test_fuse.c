@@ -248,6 +248,36 @@ TEST(test_what_stops_a_block)
     bench_free(&b);
 }
 
+// ---- products with a bias
+enum stop { NOTHING, TWO_READERS, OTHER_COLUMNS, MADE_LATER, WRITTEN_BETWEEN, SCALED, HAS_C };
+
+static int product_with(struct bench *b, enum stop stop)
+{
+    struct graph *g = b->g;
+    g->trains = true;
+    int x = g_reshape(g, b->x, SHAPE(8, 4)), w = weight(g, "w", SHAPE(6, 4)), bias = weight(g, "bias", SHAPE(6));
+    if (stop == OTHER_COLUMNS) bias = weight(g, "wide", SHAPE(12));
+    struct matmul_attr a = {.tb = true, .alpha = stop == SCALED ? 0.5f : 1, .beta = 1, .out = F32};
+    int y = g_matmul_full(g, x, w, stop == HAS_C ? weight(g, "c", SHAPE(8, 6)) : NONE, &a);
+    if (stop == TWO_READERS) keep(g, "product", y);
+    if (stop == MADE_LATER) bias = g_scale(g, bias, 2);
+    if (stop == WRITTEN_BETWEEN) graph_node_over(g, OP_ASSIGN, (int[]){bias, weight(g, "new", SHAPE(6))}, 2, NULL, &bias, NULL);
+    y = g_reshape(g, y, stop == OTHER_COLUMNS ? SHAPE(2, 2, 12) : SHAPE(2, 4, 6));
+    return g_bias(g, y, bias);
+}
+
+TEST(test_product_bias)
+{
+    for (enum stop stop = NOTHING; stop <= HAS_C; stop++) {
+        struct bench b = bench_new(2, 4);
+        keep(b.g, "out", product_with(&b, stop));
+        OK(fuse_graph(b.g, FUSE_MATMUL_BIAS));
+        assert_int_equal(count_acts(b.g), stop != NOTHING);
+        assert_int_equal(find_op(b.g, OP_MATMUL)->in[3] != NONE, stop == NOTHING);
+        bench_free(&b);
+    }
+}
+
 TEST(test_prune)
 {
     struct bench b = bench_new(8, 3);

@@ -181,6 +181,65 @@ TEST(test_sums_of_a_row)
             for (int i = 0; i < 7; i++) check_sums(v, types[t], length[i]);
 }
 
+// ---- layer norms against sums in double
+enum { NORM_ROWS = 11, NORM_MOST = 520 };
+
+struct norm_rows {
+    float x[NORM_ROWS * NORM_MOST], dy[NORM_ROWS * NORM_MOST], want[NORM_ROWS * NORM_MOST], y[NORM_ROWS * NORM_MOST];
+    float scale[NORM_MOST], bias[NORM_MOST], mean[NORM_ROWS], rstd[NORM_ROWS];
+};
+
+static void check_norm(int v, enum dtype t, int64_t n, struct norm_rows *o)
+{
+    fill(F32, o->x, NORM_ROWS * n, 6), fill(F32, o->scale, n, 7), fill(F32, o->bias, n, 8);
+    variant[v]->layer_norm(o->x, NORM_ROWS, n, o->scale, o->bias, 1e-5f, t, o->y, o->mean, o->rstd);
+    for (int64_t r = 0; r < NORM_ROWS; r++) {
+        double sum = 0, square = 0;
+        for (int64_t i = 0; i < n; i++) sum += (double)o->x[r * n + i];
+        for (int64_t i = 0; i < n; i++) square += pow((double)o->x[r * n + i] - sum / (double)n, 2);
+        double rstd = 1 / sqrt(square / (double)n + 1e-5);
+        assert_true(fabs((double)o->mean[r] - sum / (double)n) < 1e-6 && fabs((double)o->rstd[r] - rstd) < 1e-5 * rstd);
+        for (int64_t i = 0; i < n; i++)
+            element_set(t, o->want, r * n + i,
+                        ((double)o->x[r * n + i] - sum / (double)n) * rstd * (double)o->scale[i] + (double)o->bias[i]);
+    }
+    assert_close(t, o->y, o->want, NORM_ROWS * n, 256);
+    o->x[n - 1] = NAN;  // a NaN fills its row and no other
+    variant[v]->layer_norm(o->x, NORM_ROWS, n, o->scale, o->bias, 1e-5f, t, o->y, o->mean, o->rstd);
+    for (int64_t i = 0; i < 2 * n; i++) assert_int_equal(!!isnan(element_get(t, o->y, i)), i < n);
+}
+
+static void check_norm_back(int v, enum dtype t, int64_t n, struct norm_rows *o)
+{
+    float got[2][NORM_MOST] = {{0}}, sums[2][NORM_MOST];
+    fill(t, o->x, NORM_ROWS * n, 6), fill(t, o->dy, NORM_ROWS * n, 9), fill(F32, o->scale, n, 7);
+    for (int64_t r = 0; r < NORM_ROWS; r++) o->mean[r] = 0.1f * (float)r, o->rstd[r] = 0.5f;
+    variant[v]->layer_norm_back(t, o->dy, o->x, o->mean, o->rstd, o->scale, NORM_ROWS, n, o->y, got[0], got[1]);
+    double scales[NORM_MOST] = {0}, biases[NORM_MOST] = {0};
+    for (int64_t r = 0; r < NORM_ROWS; r++) {
+        double a = 0, b = 0, each[NORM_MOST], hat[NORM_MOST];
+        for (int64_t i = 0; i < n; i++) {
+            double d = element_get(t, o->dy, r * n + i);
+            hat[i] = (element_get(t, o->x, r * n + i) - (double)o->mean[r]) * 0.5, each[i] = d * (double)o->scale[i];
+            scales[i] += d * hat[i], biases[i] += d, a += each[i] / (double)n, b += each[i] * hat[i] / (double)n;
+        }
+        for (int64_t i = 0; i < n; i++) o->want[r * n + i] = (float)(0.5 * (each[i] - a - hat[i] * b));
+    }
+    for (int64_t i = 0; i < n; i++) sums[0][i] = (float)scales[i], sums[1][i] = (float)biases[i];
+    assert_close(F32, o->y, o->want, NORM_ROWS * n, 64);
+    for (int j = 0; j < 2; j++) assert_close(F32, got[j], sums[j], n, 64);
+}
+
+TEST(test_layer_norm_rows)
+{
+    static const int64_t width[] = {1, 16, 37, 128, 520};
+    struct norm_rows *o = zalloc(sizeof *o);
+    for (int v = 0; v < variants; v++)
+        for (int t = 0; t < 3; t++)
+            for (int i = 0; i < 5; i++) check_norm(v, types[t], width[i], o), check_norm_back(v, types[t], width[i], o);
+    free(o);
+}
+
 // ---- pooling against a plain search
 static void plain_pool(const float window[4], float *y, int *at)
 {
