@@ -18,13 +18,17 @@ static void build_softmax(struct case_build *b)
 }
 
 // p: rows, classes, type of labels (F32: probabilities), smoothing in percent, mean, deviation of the logits, labels that are not
-// classes, weights of the rows, the losses of the rows are the result (of XENT_GRAD: they have a gradient, too)
+// classes, weights of the rows, the losses of the rows are the result (of XENT_GRAD: they have a gradient, too), masked classes
 static void build_xent(struct case_build *b)
 {
     const int *p = b->row->p;
     bool soft = p[2] == F32, back = b->row->op == OP_XENT_GRAD;
     struct shape shape = SHAPE(p[0], p[1]);
     int x = case_param(b, "logits", shape, b->options.type, DRAW_NORMAL, p[5]);
+    if (p[9]) {
+        int first = case_input(b, "first", SHAPE(p[0]), I32, DRAW_CONSTANT, p[9]);
+        x = g_mask(b->g, x, first, case_input(b, "length", SHAPE(p[0]), I32, DRAW_CONSTANT, p[1]));
+    }
     int labels = case_input(b, "labels", soft ? shape : SHAPE(p[0]), (enum dtype)p[2], soft ? DRAW_POSITIVE : DRAW_INDEX,
                             soft ? 1.0 / p[1] : p[1] + p[6]);
     int weights = p[7] ? case_input(b, "row_weights", SHAPE(p[0]), F32, DRAW_POSITIVE, 1.0) : NONE;
@@ -103,6 +107,8 @@ const struct op_case cases_loss[] = {
     XENT("probabilities", 9, 10, F32, 0, 1, 2),
     XENT("probabilities, smoothed, weights", 9, 33, F32, 20, 0, 2, 0, 1),
     XENT("probabilities, losses of the rows", 5, 12, F32, 10, 1, 2, 0, 1, 1),
+    {"xent losses of the rows, a mask", OP_XENT, build_xent, HG, {7, 100, I32, 0, 0, 2, 0, 0, 1, 1}, 48},
+    {"xent losses of the rows, a mask of 33", OP_XENT, build_xent, HG, {5, 70, I32, 0, 0, 2, 0, 0, 1, 33}, 48},
     {"softmax 64", OP_SOFTMAX, build_softmax, CASE_HALF, {77, 64}, 32},
     {"softmax 384", OP_SOFTMAX, build_softmax, CASE_HALF, {50, 384}, 32},
     {"softmax_grad 384", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {50, 384}, 48},

@@ -108,7 +108,8 @@ template <typename T, int N> __global__ void softmax_grad(const struct k_softmax
 
 // ---- cross-entropy: with targets t, of sum n, and l = log(sum(exp(x))), the loss of a row is
 //   (1 - smoothing) (n l - sum(t x)) + smoothing n (l - mean(x))
-// x is relative to the row's first element. Logits are read once: the maximum so far scales the sum so far.
+// x is relative to the row's maximum: one that a mask set to -1e30 would leave no digit of the others. Logits are read once: a new
+// maximum scales the sum so far and moves the others.
 
 // The label of a row; -1 if it has none of its own or does not exist.
 __device__ static inline int64_t own_label(enum dtype type, const void *labels, int64_t row, const k_loss_rows &r)
@@ -122,29 +123,30 @@ template <typename T, int N> __global__ void xent(const struct k_xent k)
     __shared__ float scratch[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
     const T *x = (const T *)k.x + s.at;
-    const float origin = s.end > 0 ? to_float(x[0]) : 0.0f;
-    float top = -3e38f, sum = 0.0f, all = 0.0f, dot = 0.0f, total = 0.0f;
+    float top = -3e38f, sum = 0.0f, all = 0.0f, dot = 0.0f, total = 0.0f, seen = 0.0f;
     for (int64_t i = s.first; i < s.end; i += s.step) {
         float v[N], t[N], higher = top;
         load<N>(x + i, v);
         if (k.targets) load<N>(k.targets + s.at + i, t);
         for (int j = 0; j < N; j++) higher = fmaxf(higher, v[j]);
         sum *= element_exp(top - higher);
-        top = higher;
+        all -= seen * (higher - top), dot -= total * (higher - top);
+        top = higher, seen += (float)N;
         for (int j = 0; j < N; j++) {
             sum += element_exp(v[j] - top);
-            all += v[j] - origin;
-            if (k.targets) dot += t[j] * (v[j] - origin), total += t[j];
+            all += v[j] - top;
+            if (k.targets) dot += t[j] * (v[j] - top), total += t[j];
         }
     }
     const float most = row_most(s, top);
     sum = row_sum(s, sum * element_exp(top - most));
-    all = row_sum(s, all), dot = row_sum(s, dot), total = row_sum(s, total);
+    all = row_sum(s, all - seen * (most - top)), dot = dot - total * (most - top);
+    dot = row_sum(s, dot), total = row_sum(s, total);
     float loss = 0.0f, counts = 0.0f;
     if (s.lane == 0 && s.end > 0) {
         const int64_t label = own_label(k.label, k.labels, s.row, k.rows);
-        if (label >= 0) total = 1.0f, dot = to_float(x[label]) - origin;
-        const float l = logf(sum) + (most - origin), weight = k.weights ? k.weights[s.row] : 1.0f;
+        if (label >= 0) total = 1.0f, dot = to_float(x[label]) - most;
+        const float l = logf(sum), weight = k.weights ? k.weights[s.row] : 1.0f;
         // `all` may be infinite, and 0 * infinity is NaN.
         const float even = k.smoothing > 0.0f ? k.smoothing * total * (l - all / (float)k.rows.k) : 0.0f;
         loss = (1.0f - k.smoothing) * (total * l - dot) + even;
