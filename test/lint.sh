@@ -184,7 +184,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 22188  runtime 47880  tasks 42951  submit 19020  scoreboard 22090  test 78730'
+BUDGETS='data 22188  runtime 47884  tasks 42951  submit 19020  scoreboard 22090  test 78730'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do

@@ -5,7 +5,7 @@
 # registers, but not more.
 set -eu
 
-budgets='matmul_half 112 32 x 32 sums per warp and the prefetched values; four blocks of 128 threads fit
+budgets='matmul_half 128 32 x 32 sums per warp, the prefetched values and biases of columns; four blocks of 128 threads fit
 attend_queries 80 addresses of three tensors with pitches of their own; three blocks of 256 threads fit
 half_attend 208 the queries of a warp, 32 scores a lane and sums of 64 channels; two blocks of 128 threads fit
 half_queries 216 rows of two factors, scores and their gradients, sums of 64 channels; two blocks of 128 threads fit

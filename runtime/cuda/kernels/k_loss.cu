@@ -108,8 +108,8 @@ template <typename T, int N> __global__ void softmax_grad(const struct k_softmax
 
 // ---- cross-entropy: with targets t, of sum n, and l = log(sum(exp(x))), the loss of a row is
 //   (1 - smoothing) (n l - sum(t x)) + smoothing n (l - mean(x))
-// x is relative to the row's maximum: one that a mask set to -1e30 would leave no digit of the others. Logits are read once: a new
-// maximum scales the sum so far and moves the others.
+// x is relative to the row's maximum: an element that a mask set to -1e30 would leave no digit of the others. Logits are read
+// once: a new maximum scales the sum so far and moves the others.
 
 // The label of a row; -1 if it has none of its own or does not exist.
 __device__ static inline int64_t own_label(enum dtype type, const void *labels, int64_t row, const k_loss_rows &r)

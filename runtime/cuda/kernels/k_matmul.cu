@@ -20,8 +20,8 @@ struct matmul {
     const void *a, *b, *c;
     void *y;
     float *work;                          // [batch, slice, m, n]; NULL with one slice
-    const void *bias;
-    enum dtype out, bias_type;
+    const float *bias;
+    enum dtype out;
 };
 
 __device__ static inline float load_element(const void *from, enum dtype type, int64_t i)
@@ -42,7 +42,7 @@ __device__ static inline void store_element(void *to, enum dtype type, int64_t i
 __device__ static inline void store_result(const matmul &k, int64_t i, int column, float sum)
 {
     float more = k.c ? k.beta * load_element(k.c, k.out, i) : 0.0f;
-    if (k.bias) more += load_element(k.bias, k.bias_type, column);
+    if (k.bias) more += k.bias[column];
     store_element(k.y, k.out, i, k.alpha * sum + more);
 }
 
@@ -355,8 +355,8 @@ static bool is_wide(const void *from, int64_t pitch, int lanes)
 static matmul matmul_of(const struct k_matmul *a, const cut &c, int at_once)
 {
     matmul k = {a->m, a->n, a->k, c.tile, c.slice, c.slices, (int)k_divide_up(a->n, c.tile), 0, a->pitch_a, 0, a->ta, a->tb,
-                false, false, a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work, a->bias, a->out,
-                a->bias_type};
+                false, false, a->alpha, a->beta, a->a, a->b, a->c, a->y, c.slices == 1 ? NULL : (float *)a->work,
+                a->bias, a->out};
     if (!k.pitch_a) k.pitch_a = a->ta ? a->m : a->k;
     k.pitch_b = a->tb ? a->k : a->n;
     k.wide_a = is_wide(a->a, k.pitch_a, at_once);

@@ -18,8 +18,8 @@ struct k_matmul {
     float alpha, beta;
     const void *a, *b, *c;   // c[m, n] in the type of y, or NULL
     void *y, *work;          // k_matmul_work() bytes
-    const void *bias;        // [n], or NULL
-    enum dtype a_type, b_type, out, bias_type;
+    const float *bias;       // [n], or NULL
+    enum dtype a_type, b_type, out;
 };
 K_LAUNCHER(k_matmul);
 // Small products of f32 without a batch. A launch of its own adds the slices of those that have some.

@@ -59,6 +59,7 @@ struct blas_plan {
     cublasLtMatrixLayout_t first, second, result;
     cublasLtMatmulPreference_t wish;
     cublasLtMatmulAlgo_t algorithm;
+    const void *bias;  // in the type of the result, or NULL
     struct k_matmul p;
 };
 
@@ -71,7 +72,6 @@ bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
     if (cuda->set.blas == BLAS_OFF) return false;
     if (!cuda_blas_is_large(p) && cuda->set.blas != BLAS_ALWAYS) return false;
     if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
-    if (p->bias && p->bias_type != p->out) return false;
     return p->out == F32 || p->out == p->a_type;
 }
 
@@ -171,7 +171,7 @@ static int describe_product(const struct blas *b, struct blas_plan *o)
     TRY(check_blas(b, b->call.cublasLtMatmulDescCreate(&o->product, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product"));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSA, p->tb));
     TRY(set_transposed(b, o->product, CUBLASLT_MATMUL_DESC_TRANSB, p->ta));
-    if (p->bias) TRY(set_bias(b, o->product, p->bias));
+    if (o->bias) TRY(set_bias(b, o->product, o->bias));
     TRY(make_layout(b, first_of(p), p->batch, &o->first));
     TRY(make_layout(b, second_of(p), p->batch, &o->second));
     return make_layout(b, result_of(p), p->batch, &o->result);
@@ -252,12 +252,12 @@ static void blas_release(struct cuda_step *s)
     s->own = NULL;
 }
 
-int cuda_blas_plan(struct cuda_device *cuda, const struct k_matmul *p, struct blas_plan **into)
+static int make_plan(struct cuda_device *cuda, const struct k_matmul *p, const void *bias, struct blas_plan **into)
 {
     TRY(open_blas(cuda));
     const struct blas *b = cuda->blas;
     struct blas_plan *o = zalloc(sizeof *o);
-    o->p = *p;
+    o->p = *p, o->bias = bias;
     int rc = describe_product(b, o);
     if (rc == 0) rc = make_preference(b, o);
     if (rc == 0) rc = choose_algorithm(b, o);
@@ -266,12 +266,17 @@ int cuda_blas_plan(struct cuda_device *cuda, const struct k_matmul *p, struct bl
     return rc;
 }
 
+int cuda_blas_plan(struct cuda_device *cuda, const struct k_matmul *p, struct blas_plan **into)
+{
+    return make_plan(cuda, p, NULL, into);
+}
+
 // Runs the product once during prepare, so that the library loads its kernels then and not inside a capture. The memory holds
 // no valid values yet; the result is ignored.
-int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
+int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p, const void *bias)
 {
     struct blas_plan *o = NULL;
-    TRY(cuda_blas_plan(s->cuda, p, &o));
+    TRY(make_plan(s->cuda, p, bias, &o));
     int rc = cuda_blas_multiply(s->cuda, o, s->stream, p);
     if (rc < 0) {
         cuda_blas_plan_free(s->cuda, o);

@@ -14,7 +14,7 @@ static struct k_matmul stored_matmul(const struct graph *g, const struct node *n
     return (struct k_matmul){.m = (int)(t->ta ? columns : rows), .k = (int)(t->ta ? rows : columns),
                              .n = (int)b->shape.dim[t->tb ? last - 1 : last],
                              .batch = last == 2 ? a->shape.dim[0] : 1, .ta = t->ta, .tb = t->tb, .alpha = t->alpha,
-                             .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out, .bias_type = F32};
+                             .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out};
 }
 
 static unsigned matmul_copies(const struct graph *g, const struct node *n, enum dtype *to)
@@ -31,9 +31,7 @@ static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
 {
     struct k_matmul p = stored_matmul(g, n);
     enum dtype to;
-    const unsigned copies = matmul_copies(g, n, &to);
-    if (copies & 3u) p.a_type = p.b_type = to;
-    if (copies >> 3) p.bias_type = to;
+    if (matmul_copies(g, n, &to)) p.a_type = p.b_type = to;
     return p;
 }
 
@@ -64,9 +62,11 @@ static int matmul_prepare(struct cuda_step *s)
     struct k_matmul p = matmul_of(s->graph, s->node);
     if (!s->out[0]) return 0;
     p.a = cuda_weight(s, 0, p.a_type), p.b = cuda_weight(s, 1, p.b_type), p.c = s->in[2], p.y = s->out[0], p.work = s->work;
-    p.bias = cuda_weight(s, 3, p.bias_type);
-    if (cuda_blas_takes(s->cuda, &p)) {
-        int rc = cuda_blas_prepare(s, &p);
+    p.bias = s->in[3];
+    enum dtype to;
+    const bool copied = matmul_copies(s->graph, s->node, &to) >> 3;
+    if (cuda_blas_takes(s->cuda, &p) && (!p.bias || copied || p.out == F32)) {
+        int rc = cuda_blas_prepare(s, &p, copied ? cuda_weight(s, 3, to) : p.bias);
         if (rc != ERR_UNSUPPORTED) return rc;
     }
     s->launch = k_matmul;
