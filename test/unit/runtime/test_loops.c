@@ -173,7 +173,7 @@ static void check_sums(int v, enum dtype t, int64_t n)
     }
 }
 
-TEST(test_sums_of_a_row)
+TEST(test_row_sums)
 {
     static const int64_t length[] = {2, 63, 64, 65, 256, 300, 4050};
     for (int v = 0; v < variants; v++)
